@@ -1,0 +1,152 @@
+package lab
+
+// Record is all that one run left behind. Failed runs have records too.
+// All times are in seconds; a value that could not be had is null, never absent.
+type Record struct {
+	Format  int     `json:"format"`
+	Run     Run     `json:"run"`
+	Attempt int     `json:"attempt"` // from 1; an invalid run is repeated once
+	Outcome Outcome `json:"outcome"`
+	Reason  string  `json:"reason"` // empty when ok: what happened, in one sentence
+
+	Samples  []Sample  `json:"samples"`
+	Requests []Request `json:"requests"`
+	Wire     Wire      `json:"wire"`
+	Server   Side      `json:"server"`
+	Client   Side      `json:"client"`
+	Lateness Lateness  `json:"lateness"`
+
+	// Connections the client opened for the load, by its own account.
+	Connections *int `json:"connections"`
+	// Started is the wall-clock time of the run's start (RFC 3339), and Took
+	// the real seconds that it cost, set-up included.
+	Started string  `json:"started"`
+	Took    float64 `json:"took"`
+}
+
+// Sample is one measured value.
+type Sample struct {
+	Metric string   `json:"metric"`
+	Unit   string   `json:"unit"`
+	Value  *float64 `json:"value"`
+}
+
+// The metrics.
+const (
+	Duration   = "duration"    // s: from the load's start to its last byte
+	TTFB       = "ttfb"        // s: from the load's start to the first byte of the first response
+	Goodput    = "goodput"     // bit/s: body bytes over duration
+	RoundTrips = "round_trips" // 1: to the first byte, read off the wire
+	CPUClient  = "cpu_client"  // s
+	CPUServer  = "cpu_server"  // s
+)
+
+// Metrics lists all metrics, each with its unit, in the order of reports.
+func Metrics() []Sample {
+	return []Sample{
+		{Metric: Duration, Unit: "s"}, {Metric: TTFB, Unit: "s"}, {Metric: Goodput, Unit: "bit/s"},
+		{Metric: RoundTrips, Unit: "1"}, {Metric: CPUClient, Unit: "s"}, {Metric: CPUServer, Unit: "s"},
+	}
+}
+
+// Value returns the record's value of a metric, or nil.
+func (r Record) Value(metric string) *float64 {
+	for _, s := range r.Samples {
+		if s.Metric == metric {
+			return s.Value
+		}
+	}
+	return nil
+}
+
+// Request is what one request went through. As with curl, the times connect,
+// appconnect, starttransfer and total count from the request's own start.
+type Request struct {
+	Start         float64  `json:"start"`         // since the load's start
+	Connect       *float64 `json:"connect"`       // TCP established; null on a used connection, and for QUIC
+	AppConnect    *float64 `json:"appconnect"`    // TLS or QUIC handshake done; null on a used connection
+	StartTransfer *float64 `json:"starttransfer"` // first byte of the response
+	Total         *float64 `json:"total"`         // last byte of the response
+	Bytes         int64    `json:"bytes"`         // body bytes received, or sent in an upload
+	Status        int      `json:"status"`        // HTTP status; 0 when none came
+	Protocol      string   `json:"protocol"`      // negotiated: "h1", "h2", "h3", or as the peer named it
+	Outcome       Outcome  `json:"outcome"`
+	Error         string   `json:"error"`
+}
+
+// Report is what a client says about one load.
+type Report struct {
+	Requests    []Request `json:"requests"`
+	Connections int       `json:"connections"` // opened for the load
+	Duration    float64   `json:"duration"`    // s: from the load's start to the end of the last request
+	Side        Side      `json:"side"`
+	Error       string    `json:"error"` // the load could not even start
+}
+
+// Side is what is known of one host's program.
+type Side struct {
+	Program string   `json:"program"` // name and version
+	CPU     *float64 `json:"cpu"`     // s of CPU time while the load ran; null where it cannot be told apart
+	// Senders has what each connection's sending half really used.
+	Senders []Sender `json:"senders"`
+	// UDPReceiveBuffer is the UDP socket's receive buffer in bytes.
+	UDPReceiveBuffer *int `json:"udp_receive_buffer"`
+	// UDPReceiveErrors counts datagrams dropped for want of socket buffer.
+	UDPReceiveErrors *int `json:"udp_receive_errors"`
+	// Window is the largest flow-control window of one stream that this side
+	// offers as a receiver, in bytes; null when not known.
+	Window *int64 `json:"window"`
+}
+
+// Sender is the sending half of one connection.
+type Sender struct {
+	Transport     string `json:"transport"`      // "tcp" or "quic"
+	CC            string `json:"cc"`             // congestion control, such as cubic
+	InitialWindow int    `json:"initial_window"` // in packets of full size
+	Source        string `json:"source"`         // "socket": read back; "declared": from the library's source
+}
+
+// Lateness is how much later than due the lab delivered packets, in seconds.
+// It is all zero in virtual time.
+type Lateness struct {
+	P50 float64 `json:"p50"`
+	P99 float64 `json:"p99"`
+	Max float64 `json:"max"`
+}
+
+// Wire is what the emulated link saw of one run.
+type Wire struct {
+	Up   WireWay `json:"up"`
+	Down WireWay `json:"down"`
+	// Connections counts TCP connections and QUIC client flows seen.
+	Connections int `json:"connections"`
+	// RoundTrips to the first response byte; null until it is read off the wire.
+	RoundTrips *float64 `json:"round_trips"`
+	// Silence is how long the wire had been silent when the load ended, in s.
+	Silence float64 `json:"silence"`
+	// Digest names the sequence of packets (direction, size, time, fate) up to
+	// the load's end: equal digests are equal runs, packet for packet.
+	Digest string `json:"digest"`
+}
+
+// WireWay is one direction of the wire. Packets and Bytes count what was
+// offered to the link; Drops what it did not deliver, by reason.
+type WireWay struct {
+	Packets        int            `json:"packets"`
+	Bytes          int64          `json:"bytes"`
+	Drops          map[string]int `json:"drops"`
+	TCPRetransmits int            `json:"tcp_retransmits"` // segments whose sequence space was sent before
+	TCPPackets     int            `json:"tcp_packets"`
+	UDPPackets     int            `json:"udp_packets"`
+	// Foreign counts packets of neither host, such as router solicitations:
+	// they are not carried, and do not count as the link's packets.
+	Foreign int `json:"foreign"`
+}
+
+// Facts are what the lab itself saw of a run.
+type Facts struct {
+	Wire     Wire
+	Server   Side
+	Client   Side // what the client did not say of itself, such as socket counters
+	Lateness Lateness
+}

@@ -1,0 +1,65 @@
+package lab
+
+import "time"
+
+// Study is a question: the factors to cross, how often, and within which limits.
+type Study struct {
+	Name      string
+	Question  string
+	Paths     []Path
+	Loads     []Load
+	Protocols []Protocol
+	Sites     []SiteName
+	Stacks    []Stack
+	Reps      int
+	Timeout   time.Duration // limit of one run, in the run's own time
+	Seed      uint64
+	// Equalise makes TCP match the QUIC side: Reno, and quic-go's initial
+	// window. Only the kernel site can do it.
+	Equalise bool
+	// Lateness is the 99th percentile of a packet's lateness beyond which a
+	// run in real time is invalid.
+	Lateness time.Duration
+}
+
+// Defaults of a study that does not say.
+const (
+	DefaultReps     = 5
+	DefaultTimeout  = 2 * time.Minute
+	DefaultSeed     = 1
+	DefaultLateness = 5 * time.Millisecond
+)
+
+// Cell is one point of a study.
+type Cell struct {
+	Path     Path     `json:"path"`
+	Load     Load     `json:"load"`
+	Stack    Stack    `json:"stack"`
+	Site     SiteName `json:"site"`
+	Protocol Protocol `json:"protocol"`
+}
+
+// Run is one execution of a cell.
+type Run struct {
+	ID       string        `json:"id"` // stable: made from cell and repetition
+	Cell     Cell          `json:"cell"`
+	Rep      int           `json:"rep"`   // repetition, from 1; also the block's number
+	Order    int           `json:"order"` // place in the study's order, from 1
+	Seed     uint64        `json:"seed"`  // of the link's fates; the same for every protocol and site of a block
+	Timeout  time.Duration `json:"timeout_ns"`
+	Lateness time.Duration `json:"lateness_ns"`
+	// Authority is the seed of the study's certificate authority.
+	Authority uint64 `json:"authority"`
+}
+
+// Plan is a study resolved into runs, in the order in which they are to be
+// carried out.
+type Plan struct {
+	Format   int    `json:"format"`
+	Samewire string `json:"samewire"`
+	Study    string `json:"study"`
+	Question string `json:"question"`
+	Seed     uint64 `json:"seed"`
+	Reps     int    `json:"reps"`
+	Runs     []Run  `json:"runs"`
+}

@@ -1,0 +1,134 @@
+package wire
+
+import "encoding/binary"
+
+// IP protocol numbers and TCP flags that the witness tells apart.
+const (
+	protoTCP = 6
+	protoUDP = 17
+
+	flagFIN = 0x01
+	flagSYN = 0x02
+	flagACK = 0x10
+)
+
+// header is what the witness reads of a packet.
+type header struct {
+	proto        byte
+	source, dest uint16
+	seq          uint32 // TCP only
+	flags        byte   // TCP only
+	payload      []byte
+}
+
+// parse reads the IP and transport headers of a packet. It is not ok for what
+// is neither TCP nor UDP, or is cut short.
+func parse(p []byte) (h header, ok bool) {
+	proto, body, ok := parseIP(p)
+	if !ok {
+		return header{}, false
+	}
+	switch proto {
+	case protoTCP:
+		return parseTCP(body)
+	case protoUDP:
+		return parseUDP(body)
+	default:
+		return header{}, false
+	}
+}
+
+// parseIP finds the transport header. IPv6 extension headers are not followed:
+// neither host sends any.
+func parseIP(p []byte) (proto byte, body []byte, ok bool) {
+	if len(p) < 1 {
+		return 0, nil, false
+	}
+	switch p[0] >> 4 {
+	case 4: // RFC 791
+		if len(p) < 20 {
+			return 0, nil, false
+		}
+		length := int(p[0]&0x0f) * 4
+		total := int(binary.BigEndian.Uint16(p[2:]))
+		first := binary.BigEndian.Uint16(p[6:])&0x1fff == 0
+		if length < 20 || total < length || total > len(p) || !first {
+			return 0, nil, false
+		}
+		return p[9], p[length:total], true
+	case 6: // RFC 8200
+		if len(p) < 40 {
+			return 0, nil, false
+		}
+		total := 40 + int(binary.BigEndian.Uint16(p[4:]))
+		if total > len(p) {
+			return 0, nil, false
+		}
+		return p[6], p[40:total], true
+	default:
+		return 0, nil, false
+	}
+}
+
+func parseTCP(b []byte) (header, bool) { // RFC 9293, section 3.1
+	if len(b) < 20 {
+		return header{}, false
+	}
+	offset := int(b[12]>>4) * 4
+	if offset < 20 || offset > len(b) {
+		return header{}, false
+	}
+	return header{
+		proto:  protoTCP,
+		source: binary.BigEndian.Uint16(b),
+		dest:   binary.BigEndian.Uint16(b[2:]),
+		seq:    binary.BigEndian.Uint32(b[4:]),
+		flags:  b[13], payload: b[offset:],
+	}, true
+}
+
+func parseUDP(b []byte) (header, bool) { // RFC 768
+	if len(b) < 8 {
+		return header{}, false
+	}
+	return header{
+		proto:  protoUDP,
+		source: binary.BigEndian.Uint16(b),
+		dest:   binary.BigEndian.Uint16(b[2:]), payload: b[8:],
+	}, true
+}
+
+// QUIC versions whose Initial packets can be told apart (RFC 9000, RFC 9369).
+const (
+	quicV1 = 1
+	quicV2 = 0x6b3343cf
+)
+
+// initialSource returns the source connection ID of a QUIC Initial packet, the
+// first of its datagram (RFC 9000, section 17.2.2; RFC 8999, section 5.1).
+func initialSource(p []byte) (id []byte, ok bool) {
+	if len(p) < 7 || p[0]&0x80 == 0 {
+		return nil, false
+	}
+	kind := p[0] >> 4 & 3
+	switch binary.BigEndian.Uint32(p[1:]) {
+	case quicV1:
+		ok = kind == 0
+	case quicV2:
+		ok = kind == 1
+	}
+	if !ok {
+		return nil, false
+	}
+	p = p[5:]
+	dest := int(p[0])
+	if dest > 20 || len(p) < 2+dest {
+		return nil, false
+	}
+	p = p[1+dest:]
+	source := int(p[0])
+	if source > 20 || len(p) < 1+source {
+		return nil, false
+	}
+	return p[1 : 1+source], true
+}

@@ -1,0 +1,169 @@
+// Package wire is the witness: it is shown every packet of a run and says what
+// was on the wire.
+//
+// In go packets, from the IP header on, each with its direction, the time at
+// which it was offered to the link, and what became of it; out come the facts
+// of a lab.Wire. The package is pure: the same packets give the same facts on
+// every site.
+//
+// Not modelled yet: TLS and QUIC beyond the invariants, round trips by cause,
+// stalls and their autopsy, bursts. IP fragments count as packets of neither
+// TCP nor UDP after the first.
+package wire
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/samewire/samewire/internal/lab"
+)
+
+// Witness gathers the facts of one run. It is not safe for concurrent use.
+type Witness struct {
+	ways  [2]lab.WireWay
+	flows map[flow]*sender
+	quic  map[string]bool
+	tcp   int
+
+	last   time.Duration // time of the newest packet
+	seen   bool
+	digest digest
+}
+
+// flow names one direction of a TCP connection.
+type flow struct {
+	d            lab.Direction
+	source, dest uint16
+}
+
+// sender is what is known of one direction of a TCP connection.
+type sender struct {
+	next uint32 // the sequence number after the highest one sent
+}
+
+// New returns a witness that has seen nothing.
+func New() *Witness {
+	w := &Witness{flows: map[flow]*sender{}, quic: map[string]bool{}}
+	for d := range w.ways {
+		w.ways[d].Drops = map[string]int{}
+	}
+	return w
+}
+
+// See shows a packet to the witness. Packets must come in the order in which
+// they were offered to the link; drop is the link's reason, empty if it let
+// the packet pass. The packet is not kept.
+func (w *Witness) See(d lab.Direction, now time.Duration, packet []byte, drop string) {
+	way := &w.ways[d]
+	way.Packets++
+	way.Bytes += int64(len(packet))
+	if drop != "" {
+		way.Drops[drop]++
+	}
+	w.last, w.seen = now, true
+	w.digest.add(d, now, len(packet), drop)
+	h, ok := parse(packet)
+	switch {
+	case ok && h.proto == protoTCP:
+		way.TCPPackets++
+		w.seeTCP(d, h)
+	case ok && h.proto == protoUDP:
+		way.UDPPackets++
+		w.seeUDP(d, h)
+	}
+}
+
+// Foreign tells the witness of a packet of neither host, which was not carried.
+func (w *Witness) Foreign(d lab.Direction) { w.ways[d].Foreign++ }
+
+// Facts returns what was seen, for a load that ended at time end.
+func (w *Witness) Facts(end time.Duration) lab.Wire {
+	f := lab.Wire{
+		Connections: w.tcp + len(w.quic),
+		Digest:      w.digest.until(end),
+	}
+	f.Up, f.Down = w.way(lab.Up), w.way(lab.Down)
+	if w.seen && end > w.last {
+		f.Silence = (end - w.last).Seconds()
+	}
+	return f
+}
+
+func (w *Witness) way(d lab.Direction) lab.WireWay {
+	way := w.ways[d]
+	drops := make(map[string]int, len(way.Drops))
+	for reason, n := range way.Drops {
+		drops[reason] = n
+	}
+	way.Drops = drops
+	return way
+}
+
+func (w *Witness) seeTCP(d lab.Direction, h header) {
+	length := uint32(len(h.payload))
+	if h.flags&flagSYN != 0 {
+		length++
+	}
+	if h.flags&flagFIN != 0 {
+		length++
+	}
+	key := flow{d, h.source, h.dest}
+	s := w.flows[key]
+	if s == nil || h.flags&flagSYN != 0 && h.seq+length != s.next {
+		if h.flags&(flagSYN|flagACK) == flagSYN {
+			w.tcp++
+		}
+		w.flows[key] = &sender{next: h.seq + length}
+		return
+	}
+	if length == 0 {
+		return
+	}
+	// Sequence numbers compare modulo 2³² (RFC 9293, section 3.4).
+	if int32(h.seq-s.next) < 0 {
+		w.ways[d].TCPRetransmits++
+	}
+	if int32(h.seq+length-s.next) > 0 {
+		s.next = h.seq + length
+	}
+}
+
+// seeUDP counts QUIC connections: the client's Initial packets that carry a
+// source connection ID not seen from that port before. A client keeps its ID
+// through Retry and version negotiation (RFC 9000, sections 7.2 and 17.2.5).
+func (w *Witness) seeUDP(d lab.Direction, h header) {
+	if d != lab.Up {
+		return
+	}
+	if id, ok := initialSource(h.payload); ok {
+		w.quic[strconv.Itoa(int(h.source))+"/"+string(id)] = true
+	}
+}
+
+// digest is a running hash of the packets, and the hash as it was before the
+// newest instant: what happens at the very instant of the load's end is cut
+// off, since its order is the scheduler's.
+type digest struct {
+	now, before uint64
+	at          time.Duration
+}
+
+func (g *digest) add(d lab.Direction, at time.Duration, size int, drop string) {
+	if at != g.at {
+		g.before, g.at = g.now, at
+	}
+	g.now = lab.Mix64(g.now ^ uint64(at))
+	g.now = lab.Mix64(g.now ^ uint64(size)<<8 ^ uint64(d)<<1)
+	for _, c := range []byte(drop) {
+		g.now = lab.Mix64(g.now ^ uint64(c))
+	}
+}
+
+func (g *digest) until(end time.Duration) string {
+	sum := g.now
+	if g.at >= end {
+		sum = g.before
+	}
+	s := strconv.FormatUint(sum, 16)
+	return "0000000000000000"[len(s):] + s
+}
