@@ -61,5 +61,14 @@ type Plan struct {
 	Question string `json:"question"`
 	Seed     uint64 `json:"seed"`
 	Reps     int    `json:"reps"`
-	Runs     []Run  `json:"runs"`
+	// LeftOut are the sites that the study asks for and that could not be had
+	// on the machine.
+	LeftOut []LeftOut `json:"left_out"`
+	Runs    []Run     `json:"runs"`
+}
+
+// LeftOut is a site that a study had to do without.
+type LeftOut struct {
+	Site SiteName `json:"site"`
+	Why  string   `json:"why"` // what is missing and how to get it, in one sentence
 }

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/runner"
+)
+
+// medianOf carries out n runs of a cell and returns the median of a metric in
+// s, of those that the lab did not spoil.
+func medianOf(t *testing.T, c runner.Carrier, path, load string, p lab.Protocol, metric string, n int) float64 {
+	t.Helper()
+	var got []float64
+	for rep := 1; len(got) < n; rep++ {
+		if rep > 3*n {
+			t.Fatalf("%s %s %s: only %d of %d runs were not too late", path, load, p, len(got), rep)
+		}
+		r := c.Carry(t.Context(), cellRun(t, lab.Kernel, path, load, p, rep))
+		if r.Outcome == lab.Invalid {
+			t.Logf("%s: %s", describeRun(r.Run), r.Reason)
+			continue
+		}
+		got = append(got, *mustOK(t, r).Value(metric))
+	}
+	slices.Sort(got)
+	return (got[(n-1)/2] + got[n/2]) / 2
+}
+
+// A cold connection at RTT 150 ms: TCP and TLS 1.3 cost one round trip more
+// than QUIC, and the first byte comes after three round trips or two.
+func TestKernelColdConnection(t *testing.T) {
+	c := carrierOf(t, lab.Kernel, 1)
+	const rtt = 0.150
+	ttfb := map[lab.Protocol]float64{}
+	for _, p := range lab.Protocols() {
+		ttfb[p] = medianOf(t, c, "intercontinental", "cold", p, lab.TTFB, 5)
+	}
+	t.Logf("first byte: h1 %.1f ms, h2 %.1f, h3 %.1f", ttfb[lab.H1]*1e3, ttfb[lab.H2]*1e3, ttfb[lab.H3]*1e3)
+	for p, trips := range map[lab.Protocol]float64{lab.H1: 3, lab.H2: 3, lab.H3: 2} {
+		if got := ttfb[p] / rtt; math.Abs(got/trips-1) > 0.05 {
+			t.Errorf("%s: first byte after %.3f round trips, want %.0f within 5 %%", p, got, trips)
+		}
+	}
+	for _, p := range []lab.Protocol{lab.H1, lab.H2} {
+		if more := ttfb[p] - ttfb[lab.H3]; math.Abs(more-rtt) > 0.005 {
+			t.Errorf("%s takes %.1f ms more than h3, want one round trip of 150 within 5", p, more*1e3)
+		}
+	}
+}
+
+// Real programs (Caddy and curl, less curl's start) over a path of this kind,
+// in ms for h1, h2, h3.
+var realPrograms = []struct {
+	path, load string
+	ms         [3]float64
+}{
+	{"wired", "ten-small", [3]float64{168, 208, 145}},
+	{"wired", "fifty-small", [3]float64{459, 303, 227}},
+	{"intercontinental", "ten-small", [3]float64{610, 760, 522}},
+	{"intercontinental", "fifty-small", [3]float64{1674, 1077, 836}},
+}
+
+func TestKernelSmallObjects(t *testing.T) {
+	c := carrierOf(t, lab.Kernel, 1)
+	for _, k := range realPrograms {
+		t.Run(k.path+" "+k.load, func(t *testing.T) {
+			var got [3]float64
+			for i, p := range lab.Protocols() {
+				got[i] = medianOf(t, c, k.path, k.load, p, lab.Duration, 3) * 1e3
+			}
+			t.Logf("h1 %.0f, h2 %.0f, h3 %.0f ms; real programs %v", got[0], got[1], got[2], k.ms)
+			for i, p := range lab.Protocols() {
+				if math.Abs(got[i]/k.ms[i]-1) > 0.10 {
+					t.Errorf("%s took %.0f ms, real programs %.0f: more than 10 %% apart", p, got[i], k.ms[i])
+				}
+			}
+			if !slices.Equal(order(got), order(k.ms)) {
+				t.Errorf("order %v, real programs %v", order(got), order(k.ms))
+			}
+		})
+	}
+}
+
+// order returns the protocols' indices, the fastest first.
+func order(ms [3]float64) []int {
+	o := []int{0, 1, 2}
+	slices.SortFunc(o, func(a, b int) int { return int(ms[a]*1000) - int(ms[b]*1000) })
+	return o
+}
+
+func TestKernelBigFile(t *testing.T) {
+	c := carrierOf(t, lab.Kernel, 1)
+	for _, path := range []string{"wired", "intercontinental"} {
+		rtt := presetPath(t, path).RTT().Seconds()
+		h1 := medianOf(t, c, path, "big", lab.H1, lab.Duration, 3)
+		h2 := medianOf(t, c, path, "big", lab.H2, lab.Duration, 3)
+		h3 := medianOf(t, c, path, "big", lab.H3, lab.Duration, 3)
+		t.Logf("%s: h1 %.0f, h2 %.0f, h3 %.0f ms", path, h1*1e3, h2*1e3, h3*1e3)
+		if math.Abs(h1/h2-1) > 0.03 {
+			t.Errorf("%s: h1 %.0f ms and h2 %.0f ms are more than 3 %% apart", path, h1*1e3, h2*1e3)
+		}
+		if lead := (min(h1, h2) - h3) / rtt; lead < 0 || lead > 2.7 {
+			t.Errorf("%s: h3 leads by %.2f RTT, want 0 to 2.7", path, lead)
+		}
+	}
+}
+
+// Where nothing is lost the two sites tell the same story.
+func TestKernelAndVirtualAgree(t *testing.T) {
+	k, v := carrierOf(t, lab.Kernel, 1), carrierOf(t, lab.Virtual, 1)
+	for _, path := range []string{"wired", "intercontinental"} {
+		for _, load := range []string{"cold", "ten-small", "fifty-small", "big"} {
+			for _, p := range lab.Protocols() {
+				here := medianOf(t, k, path, load, p, lab.Duration, 3)
+				protocol := *mustOK(t, v.Carry(t.Context(), cellRun(t, lab.Virtual, path, load, p, 1))).Value(lab.Duration)
+				apart, limit := here/protocol-1, 0.10
+				if p == lab.H3 {
+					limit = 0.15
+				}
+				t.Logf("%-16s %-12s %s: virtual %7.1f ms, kernel %7.1f ms: %+.1f %%", path, load, p, protocol*1e3, here*1e3, apart*100)
+				if math.Abs(apart) > limit {
+					t.Errorf("%s %s %s: kernel and virtual are %+.1f %% apart, limit %.0f %%", path, load, p, apart*100, limit*100)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/samewire/samewire/internal/report"
+	"github.com/samewire/samewire/internal/stats"
+	"github.com/samewire/samewire/internal/store"
+)
+
+// The formats of a report.
+const (
+	formatText = "text"
+	formatJSON = "json"
+)
+
+func newReport(s streams) *cobra.Command {
+	format := formatText
+	c := &cobra.Command{
+		Use:   "report DIR",
+		Short: "Print the table of a study's folder again",
+		Long: `Print what a study's folder holds: as the table that "samewire run" printed, or
+as JSON. Nothing is measured, and no privileges are needed.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if format != formatText && format != formatJSON {
+				return exit(exitUsage, fmt.Errorf("--format %q: want %s or %s", format, formatText, formatJSON))
+			}
+			folder, err := store.Open(args[0])
+			if err != nil {
+				return exit(exitFailed, err)
+			}
+			defer func() { _ = folder.Close() }()
+			out, err := summarise(folder)
+			if err != nil {
+				return exit(exitFailed, err)
+			}
+			if err := printReport(s.out, out, format); err != nil {
+				return exit(exitFailed, err)
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&format, "format", formatText, "text or json")
+	return c
+}
+
+func printReport(w io.Writer, out stats.Output, format string) error {
+	if format == formatJSON {
+		return report.JSON(w, out)
+	}
+	return report.Text(w, out, report.Options{})
+}

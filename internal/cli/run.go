@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/plan"
+	"github.com/samewire/samewire/internal/runner"
+	"github.com/samewire/samewire/internal/stats"
+	"github.com/samewire/samewire/internal/store"
+)
+
+// runOptions are the flags of `samewire run`.
+type runOptions struct {
+	paths, loads, protocols, sites []string
+	reps                           int
+	seed                           uint64
+	jobs, kernelJobs               int
+	spin                           bool
+	out                            string
+	json                           bool
+}
+
+func newRun(s streams) *cobra.Command {
+	var o runOptions
+	c := &cobra.Command{
+		Use:   "run [STUDY]",
+		Short: "Carry out a study and print the table",
+		Long: `Carry out a study, a preset's name or a YAML file (default: quick), and print
+the table. Every run is kept in a folder, from which "samewire report" prints the
+table again. A folder that exists is gone on with where its study stopped.
+
+Virtual time comes first, then real time. Sites that this machine does not have
+are left out and named, unless they are asked for with --site.
+
+Exit status: 0 done, also where runs failed (they are results); 1 samewire
+failed; 2 wrong usage or a bad study; 4 this machine cannot do what was asked;
+130 interrupted (what was measured is kept and printed).`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := "quick"
+			if len(args) == 1 {
+				name = args[0]
+			}
+			narrow := plan.Narrow{
+				Paths: o.paths, Loads: o.loads, Protocols: o.protocols, Sites: o.sites, Reps: o.reps,
+			}
+			if cmd.Flags().Changed("seed") {
+				narrow.Seed = &o.seed
+			}
+			if cmd.Flags().Changed("reps") && o.reps == 0 {
+				narrow.Reps = -1 // not the zero that means the study's own
+			}
+			return runStudy(cmd.Context(), s, o, name, narrow)
+		},
+	}
+	f := c.Flags()
+	f.StringSliceVar(&o.paths, "paths", nil, "only these paths, or presets besides (list paths)")
+	f.StringSliceVar(&o.loads, "loads", nil, "only these loads, or presets besides (list loads)")
+	f.StringSliceVar(&o.protocols, "protocols", nil, "only these protocols: h1, h2, h3")
+	f.StringSliceVar(&o.sites, "site", nil, "only these sites: virtual, process, kernel")
+	f.IntVar(&o.reps, "reps", 0, "repetitions of each cell (default: the study's)")
+	f.Uint64Var(&o.seed, "seed", 0, "seed of losses and order (default: the study's)")
+	f.IntVar(&o.jobs, "jobs", 0, "runs at a time in virtual time (default: one for each core)")
+	f.IntVar(&o.kernelJobs, "kernel-jobs", 1, "runs at a time on the kernel site: more than one only where links are slow or lossy, since runs then share the machine's cores")
+	f.BoolVar(&o.spin, "spin", false, "kernel site: keep the cores awake with idle-priority threads, for delays closer to the path's")
+	f.StringVar(&o.out, "out", "", "folder for the records (default: samewire-STUDY-TIME)")
+	f.BoolVar(&o.json, "json", false, "print JSON instead of the table")
+	return c
+}
+
+// runStudy reads a study, carries it out, and prints what came of it.
+func runStudy(ctx context.Context, s streams, o runOptions, name string, narrow plan.Narrow) error {
+	text, study, err := readStudy(name)
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	study, err = narrow.Apply(study)
+	if err := errors.Join(err, o.validate()); err != nil {
+		return exit(exitUsage, err)
+	}
+	say := func(what string) { fmt.Fprintln(s.err, what) }
+	study, sites, left, err := openSites(ctx, study, len(o.sites) > 0, o, say)
+	defer sites.close()
+	if err != nil {
+		return err
+	}
+	p, err := plan.Build(study)
+	if err != nil {
+		return exit(exitUsage, err)
+	}
+	p.LeftOut = left
+	folder, err := o.folder(text, p)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = folder.Close() }()
+	if err := carryOut(ctx, s.err, p, folder, sites); err != nil {
+		return errors.Join(err, o.print(s.out, folder))
+	}
+	if err := o.print(s.out, folder); err != nil {
+		return exit(exitFailed, err)
+	}
+	say("records: " + folder.Dir())
+	return nil
+}
+
+func (o runOptions) validate() error {
+	var faults []error
+	if o.jobs < 0 || o.jobs > 256 {
+		faults = append(faults, fmt.Errorf("--jobs %d: must be from 1 to 256, or 0 for one for each core", o.jobs))
+	}
+	if o.kernelJobs < 1 || o.kernelJobs > 64 {
+		faults = append(faults, fmt.Errorf("--kernel-jobs %d: must be from 1 to 64", o.kernelJobs))
+	}
+	return errors.Join(faults...)
+}
+
+// folder makes the study's folder, or opens the one that is there.
+func (o runOptions) folder(text []byte, p lab.Plan) (*store.Folder, error) {
+	dir := o.out
+	if dir == "" {
+		dir = fmt.Sprintf("samewire-%s-%s", p.Study, time.Now().Format("20060102-150405"))
+	}
+	dir = filepath.Clean(dir)
+	folder, err := store.Create(dir, text, p, store.ReadEnvironment())
+	if errors.Is(err, store.ErrExists) {
+		folder, err = store.Resume(dir, p)
+	}
+	switch {
+	case errors.Is(err, store.ErrOtherStudy):
+		return nil, exit(exitUsage, err)
+	case err != nil:
+		return nil, exit(exitFailed, err)
+	}
+	return folder, nil
+}
+
+// carryOut carries out what the folder does not have yet.
+func carryOut(ctx context.Context, out io.Writer, p lab.Plan, folder *store.Folder, sites openedSites) error {
+	done, err := folder.Done()
+	if err != nil {
+		return exit(exitFailed, err)
+	}
+	g := newProgress(out, p, done)
+	err = runner.Run(ctx, p, runner.Options{
+		Carriers: sites.carriers(), Jobs: sites.jobs(), Done: done, Sink: folder, Observer: g,
+	})
+	g.close()
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return exit(exitInterrupted, fmt.Errorf("interrupted; what was measured is in %s, and the same command goes on with it", folder.Dir()))
+	default:
+		return exit(exitFailed, err)
+	}
+}
+
+// print prints what the folder has.
+func (o runOptions) print(w io.Writer, folder *store.Folder) error {
+	out, err := summarise(folder)
+	if err != nil {
+		return err
+	}
+	format := formatText
+	if o.json {
+		format = formatJSON
+	}
+	return printReport(w, out, format)
+}
+
+// summarise makes the statistics of a folder's records.
+func summarise(folder *store.Folder) (stats.Output, error) {
+	records, warnings, err := folder.Records()
+	if err != nil {
+		return stats.Output{}, err
+	}
+	p := folder.Plan()
+	out := stats.Summarise(p, records)
+	for _, l := range p.LeftOut {
+		out.Warnings = append(out.Warnings, fmt.Sprintf("site %s was left out: %s", l.Site, l.Why))
+	}
+	out.Warnings = append(out.Warnings, warnings...)
+	out.Warnings = append(out.Warnings, folder.Warnings()...)
+	return out, nil
+}
+
+// openSites opens the study's sites. Those that cannot be had are left out,
+// unless they were asked for by name.
+func openSites(ctx context.Context, study lab.Study, asked bool, o runOptions, say func(string)) (lab.Study, openedSites, []lab.LeftOut, error) {
+	opened := openedSites{}
+	left := []lab.LeftOut{}
+	var have []lab.SiteName
+	var faults []error
+	for _, name := range study.Sites {
+		site, err := openSiteNamed(ctx, name, siteOptions{jobs: o.jobs, kernelJobs: o.kernelJobs, spin: o.spin}, say)
+		if err != nil {
+			left = append(left, lab.LeftOut{Site: name, Why: oneLine(err)})
+			faults = append(faults, fmt.Errorf("site %s: %s", name, oneLine(err)))
+			continue
+		}
+		opened[name] = site
+		have = append(have, name)
+	}
+	if ctx.Err() != nil {
+		return study, opened, left, exit(exitInterrupted, errors.New("interrupted before the first run"))
+	}
+	if len(faults) > 0 && (asked || len(have) == 0) {
+		return study, opened, left, exit(exitMachine, errors.Join(faults...))
+	}
+	for _, l := range left {
+		say(fmt.Sprintf("site %s is left out: %s", l.Site, l.Why))
+	}
+	study.Sites = have
+	return study, opened, left, nil
+}
+
+// openedSites are the sites of a study.
+type openedSites map[lab.SiteName]openSite
+
+func (o openedSites) carriers() map[lab.SiteName]runner.Carrier {
+	m := map[lab.SiteName]runner.Carrier{}
+	for name, site := range o {
+		m[name] = site.pool
+	}
+	return m
+}
+
+func (o openedSites) jobs() map[lab.SiteName]int {
+	m := map[lab.SiteName]int{}
+	for name, site := range o {
+		m[name] = site.jobs
+	}
+	return m
+}
+
+func (o openedSites) close() {
+	for _, site := range o {
+		site.pool.Close()
+	}
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/runner"
+	"github.com/samewire/samewire/internal/site/kernel"
+	"github.com/samewire/samewire/internal/site/worker"
+)
+
+// realLimit is how much real time any run may take beyond its own limit, for
+// hosts and programs to start and end.
+const realLimit = 90 * time.Second
+
+// siteOptions say how sites are started.
+type siteOptions struct {
+	jobs       int  // runs at a time in virtual time; 0: one for each core
+	kernelJobs int  // runs at a time on the kernel site; 0: one
+	spin       bool // kernel site: keep the cores awake
+}
+
+// openSite is a site that can carry out runs on this machine.
+type openSite struct {
+	pool *worker.Pool
+	jobs int
+}
+
+// openSiteNamed starts a site. The error says in one sentence what this
+// machine lacks, and how to get it.
+func openSiteNamed(ctx context.Context, name lab.SiteName, o siteOptions, say func(string)) (openSite, error) {
+	if name == lab.Kernel {
+		if err := kernel.Check(); err != nil {
+			return openSite{}, err
+		}
+	}
+	command, err := siteCommand(ctx, name, o, say)
+	if err != nil {
+		return openSite{}, err
+	}
+	hello, err := worker.Ask(ctx, command)
+	if err != nil {
+		return openSite{}, err
+	}
+	if hello.Problem != "" {
+		return openSite{}, errors.New(hello.Problem)
+	}
+	jobs := o.jobsOf(name)
+	limit := func(r lab.Run) time.Duration { return r.Timeout + realLimit }
+	return openSite{worker.NewPool(command, jobs, limit, runner.Blank), jobs}, nil
+}
+
+func (o siteOptions) jobsOf(name lab.SiteName) int {
+	switch {
+	case name == lab.Virtual && o.jobs > 0:
+		return o.jobs
+	case name == lab.Virtual:
+		return runtime.NumCPU()
+	case name == lab.Kernel:
+		return max(o.kernelJobs, 1)
+	default:
+		return 1
+	}
+}
+
+// siteCommand says how a site's worker is started.
+func siteCommand(ctx context.Context, name lab.SiteName, o siteOptions, say func(string)) (worker.Command, error) {
+	if name == lab.Virtual {
+		path, err := worker.Find(ctx, say)
+		if err != nil {
+			return worker.Command{}, err
+		}
+		return worker.VirtualCommand(path), nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return worker.Command{}, fmt.Errorf("find samewire itself: %w", err)
+	}
+	c := worker.Command{
+		Path: self,
+		Args: []string{"worker", "--site", string(name)},
+		Env:  []string{"QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING=1"},
+	}
+	if name == lab.Kernel {
+		c.Attr = kernel.WorkerAttr()
+		c.Attr.Setpgid = true // Ctrl-C must not reach it
+		if o.spin {
+			c.Args = append(c.Args, "--spin")
+		}
+	}
+	return c, nil
+}

@@ -1,0 +1,164 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/samewire/samewire/internal/lab"
+)
+
+func TestPathPresets(t *testing.T) {
+	for name, want := range map[string]string{
+		"datacenter":       "rtt 0s",
+		"wired":            "rtt 40ms rate 100mbit queue 4MB",
+		"intercontinental": "rtt 150ms rate 100mbit queue 4MB",
+		"loss-1":           "rtt 40ms rate 100mbit loss 1% queue 4MB",
+		"loss-3":           "rtt 40ms rate 100mbit loss 3% queue 4MB",
+		"cell-edge":        "rtt 100ms rate 100mbit loss 5% queue 4MB",
+	} {
+		p, ok := lookup(pathPresets(), name)
+		if !ok || FormatPath(p.value) != want {
+			t.Errorf("%s: %q, want %q", name, FormatPath(p.value), want)
+		}
+		checkRoundTrip(t, p.value)
+	}
+	for _, l := range loadPresets() {
+		if l.value.Bytes() >= bigQueue.Bytes {
+			t.Errorf("load %s does not fit into the queue of the presets", l.name)
+		}
+	}
+}
+
+func TestPresetsAreDescribed(t *testing.T) {
+	for what, list := range map[string][]Preset{"path": Paths(), "load": Loads(), "study": Studies()} {
+		if len(list) == 0 {
+			t.Errorf("there is no %s", what)
+		}
+		for _, p := range list {
+			if checkName(what, p.Name) != nil || p.Description == "" || p.Source == "" || (p.Notation == "") != (what == "study") {
+				t.Errorf("%s: %+v", what, p)
+			}
+		}
+	}
+}
+
+func TestLoadNotationRoundTrip(t *testing.T) {
+	for _, l := range append(Loads(),
+		Preset{Notation: "objects 3 size 1B warm upload connections 2"},
+		Preset{Notation: "objects 3 size 5kB connections{h1 2 h3 4}"}) {
+		s := mustStudy(t, "paths: [wired]\nloads: {x: '"+l.Notation+"'}\n")
+		if got := FormatLoad(s.Loads[0]); got != l.Notation {
+			t.Errorf("%q became %q", l.Notation, got)
+		}
+	}
+}
+
+func TestStudyPresets(t *testing.T) {
+	for name, want := range map[string]struct{ runs, paths, loads int }{
+		"quick":        {3 * 2 * 3 * 2 * 5, 3, 2},
+		"six-networks": {6 * 4 * 3 * 2 * 5, 6, 4},
+	} {
+		text, ok := Study(name)
+		if !ok {
+			t.Fatalf("no study %s", name)
+		}
+		s, err := ParseStudy(name+".yaml", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := mustBuild(t, s)
+		if s.Name != name || s.Question == "" || len(p.Runs) != want.runs || len(s.Paths) != want.paths || len(s.Loads) != want.loads {
+			t.Errorf("%s: %d runs, %d paths, %d loads", s.Name, len(p.Runs), len(s.Paths), len(s.Loads))
+		}
+	}
+	if _, ok := Study("none"); ok {
+		t.Error("a study that is not there was found")
+	}
+}
+
+// quick has to fit into a minute. The estimate takes round trips (handshakes,
+// requests, and lost packets at a round trip each, a lost handshake at 1 s) and
+// 0.15 s for setting up a run of the kernel site.
+func TestQuickIsQuick(t *testing.T) {
+	text, _ := Study("quick")
+	s, err := ParseStudy("quick", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var total time.Duration
+	for _, r := range mustBuild(t, s).Runs {
+		if r.Cell.Site == lab.Kernel {
+			total += estimate(r.Cell) + 150*time.Millisecond
+		}
+	}
+	t.Logf("about %.0f s on the kernel site", total.Seconds())
+	if total < 10*time.Second || total > 45*time.Second {
+		t.Errorf("quick would take %.0f s on the kernel site", total.Seconds())
+	}
+}
+
+func estimate(c lab.Cell) time.Duration {
+	trips := map[lab.Protocol]float64{lab.H1: 3, lab.H2: 3, lab.H3: 2}[c.Protocol]
+	if c.Load.Bytes() > 14600 {
+		trips += 2 // slow start
+	}
+	packets := float64(c.Load.Bytes())/1400 + 6
+	loss := c.Path.Down.Loss
+	trips += packets * 2 * loss
+	handshakes := float64(c.Load.For(c.Protocol)) * 2 * loss
+	return time.Duration(trips*float64(c.Path.RTT())) + time.Duration(handshakes*float64(time.Second))
+}
+
+func TestNarrow(t *testing.T) {
+	s := mustStudy(t, crossed)
+	seed := uint64(9)
+	got, err := Narrow{
+		Paths: []string{"intercontinental", "cell-edge", "cell-edge"}, Loads: []string{"big"},
+		Protocols: []string{"h3"}, Sites: []string{"process"}, Reps: 2, Seed: &seed,
+	}.Apply(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Paths) != 2 || got.Paths[0].Name != "cell-edge" || got.Paths[1].Name != "intercontinental" ||
+		got.Paths[1].Up.Delay != 75*time.Millisecond {
+		t.Errorf("paths %+v", got.Paths)
+	}
+	if len(got.Loads) != 1 || len(got.Protocols) != 1 || got.Sites[0] != lab.Process || got.Reps != 2 || got.Seed != 9 {
+		t.Errorf("%+v", got)
+	}
+	if len(s.Paths) != 2 || s.Paths[0].Name != "wired" {
+		t.Error("the study itself was changed")
+	}
+}
+
+// A study's own path of a preset's name stays its own.
+func TestNarrowPrefersTheStudy(t *testing.T) {
+	s := mustStudy(t, "paths: {wired: rtt 1ms, b: rtt 2ms}\nloads: [cold]\n")
+	got, err := Narrow{Paths: []string{"wired"}}.Apply(s)
+	if err != nil || len(got.Paths) != 1 || got.Paths[0].RTT() != time.Millisecond {
+		t.Errorf("%+v, %v", got.Paths, err)
+	}
+}
+
+func TestNarrowFaults(t *testing.T) {
+	_, err := Narrow{
+		Paths: []string{"wird", "wired"}, Loads: []string{"x"}, Protocols: []string{"http3"},
+		Sites: []string{"kernal"}, Reps: -1,
+	}.Apply(mustStudy(t, crossed))
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	lines := strings.Split(err.Error(), "\n")
+	for i, want := range []string{
+		`--paths: "wird" is neither in the study nor known to samewire; did you mean "wired"? in the study: wired, cell-edge; others: datacenter,`,
+		`--loads: "x" is neither in the study nor known to samewire; in the study: cold, big; others: warm,`,
+		`--protocols: "http3" is neither in the study nor known to samewire; in the study: h1, h2, h3`,
+		`--site: "kernal" is neither in the study nor known to samewire; did you mean "kernel"? in the study: virtual, kernel; others: process`,
+		`--reps: -1: must be from 1 to 100000`,
+	} {
+		if i >= len(lines) || !strings.HasPrefix(lines[i], want) {
+			t.Errorf("line %d of\n%v\nwant %s", i, err, want)
+		}
+	}
+}

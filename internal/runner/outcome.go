@@ -1,0 +1,95 @@
+package runner
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/samewire/samewire/internal/lab"
+)
+
+// worst lists the ways in which a request can fail, the most telling first: a
+// run is named after the first that any of its requests has.
+var worst = []lab.Outcome{
+	lab.WrongProtocol, lab.Corrupt, lab.Unsupported, lab.Timeout, lab.Stalled, lab.Reset, lab.Refused, lab.Invalid,
+}
+
+// judge says how a run ended, and why.
+//
+// Properties that an edit must keep: a run is ok only if every request is, and
+// all of them are there; lateness overrides every other outcome but the
+// stack's own "unsupported", since nothing that a late lab saw can be believed.
+func judge(run lab.Run, m measured) (lab.Outcome, string) {
+	outcome, reason := fromRequests(run, m)
+	if outcome == lab.Unsupported {
+		return outcome, reason
+	}
+	if late := tooLate(run, m.facts.Lateness); late != "" {
+		if outcome != lab.OK {
+			late += "; besides, " + string(outcome) + ": " + reason
+		}
+		return lab.Invalid, late
+	}
+	return outcome, reason
+}
+
+func tooLate(run lab.Run, l lab.Lateness) string {
+	if run.Cell.Site == lab.Virtual || run.Lateness <= 0 || l.P99 <= run.Lateness.Seconds() {
+		return ""
+	}
+	return fmt.Sprintf("the lab was too late: 1 packet in 100 was delivered more than %.1f ms after it was due (limit %s)",
+		l.P99*1000, run.Lateness)
+}
+
+func fromRequests(run lab.Run, m measured) (lab.Outcome, string) {
+	if m.getErr != nil {
+		return lab.Invalid, "the client failed: " + m.getErr.Error()
+	}
+	if m.report.Error != "" {
+		return lab.Invalid, "the client could not start: " + m.report.Error
+	}
+	if got, want := len(m.report.Requests), run.Cell.Load.Objects; got != want {
+		return lab.Invalid, fmt.Sprintf("the client reported on %d of %d requests", got, want)
+	}
+	outcome, failed, first := worstOf(m.report.Requests)
+	if outcome == lab.OK {
+		return lab.OK, ""
+	}
+	reason := fmt.Sprintf("%d of %d requests failed; the first: %s", failed, len(m.report.Requests), first)
+	if silence := quiet(run.Cell.Path); stallable(outcome) && m.facts.Wire.Silence > silence.Seconds() {
+		return lab.Stalled, fmt.Sprintf("the wire was silent for the last %.2f s (%s); %s", m.facts.Wire.Silence, outcome, reason)
+	}
+	return outcome, reason
+}
+
+// quiet is how long the wire may be silent before that is a stall.
+func quiet(p lab.Path) time.Duration { return max(300*time.Millisecond, 3*p.RTT()) }
+
+func stallable(o lab.Outcome) bool {
+	return o == lab.Timeout || o == lab.Reset || o == lab.Refused
+}
+
+func worstOf(requests []lab.Request) (outcome lab.Outcome, failed int, first string) {
+	outcome = lab.OK
+	place := len(worst)
+	for _, q := range requests {
+		if q.Outcome == lab.OK {
+			continue
+		}
+		if failed++; failed == 1 {
+			first = string(q.Outcome)
+			if q.Error != "" {
+				first += ": " + q.Error
+			}
+		}
+		for i, o := range worst[:place] {
+			if o == q.Outcome {
+				outcome, place = o, i
+				break
+			}
+		}
+		if outcome == lab.OK { // an outcome that is not on the list
+			outcome = lab.Invalid
+		}
+	}
+	return outcome, failed, first
+}

@@ -1,0 +1,128 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/samewire/samewire/internal/lab"
+)
+
+// Observer is told what happens while a plan is carried out. It must be safe
+// for concurrent use.
+type Observer interface {
+	Started(run lab.Run, attempt int)
+	Ended(record lab.Record)
+}
+
+// Options say how a plan is to be carried out.
+type Options struct {
+	Carriers map[lab.SiteName]Carrier // one for each site of the plan
+	Jobs     map[lab.SiteName]int     // runs at a time; 0 means 1
+	Done     map[string]bool          // IDs of runs to leave out, as a resumed study does
+	Sink     Sink
+	Observer Observer // may be nil
+}
+
+// Validate reports all faults of the options for a plan.
+func (o Options) Validate(p lab.Plan) error {
+	if o.Sink == nil {
+		return fmt.Errorf("carry out plan: no sink for the records")
+	}
+	for _, run := range p.Runs {
+		if o.Carriers[run.Cell.Site] == nil {
+			return fmt.Errorf("carry out plan: no carrier for site %s", run.Cell.Site)
+		}
+	}
+	return nil
+}
+
+// Run carries out the plan, site after site. It returns when all runs are done,
+// when ctx ends (with ctx's error; runs in hand are given up and leave no
+// record), or when the sink fails.
+func Run(ctx context.Context, p lab.Plan, o Options) error {
+	if err := o.Validate(p); err != nil {
+		return err
+	}
+	if o.Observer == nil {
+		o.Observer = silent{}
+	}
+	for _, site := range lab.SiteNames() {
+		runs := pending(p, site, o.Done)
+		if err := runSite(ctx, runs, max(o.Jobs[site], 1), o); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// pending returns a site's runs that are still to do, in the plan's order.
+func pending(p lab.Plan, site lab.SiteName, done map[string]bool) []lab.Run {
+	var runs []lab.Run
+	for _, run := range p.Runs {
+		if run.Cell.Site == site && !done[run.ID] {
+			runs = append(runs, run)
+		}
+	}
+	slices.SortStableFunc(runs, func(a, b lab.Run) int { return a.Order - b.Order })
+	return runs
+}
+
+// runSite takes the runs in order, jobs at a time.
+func runSite(ctx context.Context, runs []lab.Run, jobs int, o Options) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	next := make(chan lab.Run)
+	var wait sync.WaitGroup
+	for range min(jobs, len(runs)) {
+		wait.Go(func() {
+			for run := range next {
+				if err := runOne(ctx, run, o); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	for _, run := range runs {
+		if ctx.Err() != nil {
+			break
+		}
+		select {
+		case next <- run:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	wait.Wait()
+	return context.Cause(ctx)
+}
+
+// runOne carries out a run, and once more if the lab spoilt it. Both attempts
+// are kept.
+func runOne(ctx context.Context, run lab.Run, o Options) error {
+	for attempt := 1; attempt <= 2; attempt++ {
+		if ctx.Err() != nil {
+			return nil
+		}
+		o.Observer.Started(run, attempt)
+		record := o.Carriers[run.Cell.Site].Carry(ctx, run)
+		if ctx.Err() != nil && record.Outcome == lab.Invalid {
+			return nil // given up in the middle: no result
+		}
+		record.Attempt = attempt
+		if err := o.Sink.Put(record); err != nil {
+			return fmt.Errorf("keep record of run %s: %w", run.ID, err)
+		}
+		o.Observer.Ended(record)
+		if record.Outcome != lab.Invalid {
+			return nil
+		}
+	}
+	return nil
+}
+
+type silent struct{}
+
+func (silent) Started(lab.Run, int) {}
+func (silent) Ended(lab.Record)     {}

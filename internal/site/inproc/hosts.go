@@ -1,0 +1,105 @@
+package inproc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/samewire/samewire/internal/lab"
+)
+
+// Hosts are the two hosts of one run. Their methods are called one after the
+// other, except that Facts and Close are safe at any time.
+type Hosts struct {
+	site           *Site
+	run            lab.Run
+	pump           *pump
+	client, server *Host
+
+	mu      sync.Mutex
+	running Running    // nil until Serve, and after Close
+	cut     *lab.Facts // as of the end of Get
+	closed  bool
+}
+
+var errClosed = errors.New("hosts are closed")
+
+// Serve starts the run's server, and returns once it accepts connections.
+func (h *Hosts) Serve(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return fmt.Errorf("serve: %w", errClosed)
+	}
+	running, err := h.site.Server.Start(h.server, h.run)
+	if err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	h.running = running
+	return nil
+}
+
+// Get carries out the run's load with the run's client, until it is done or
+// ctx ends. The client runs in this process and cannot fail but by its report.
+func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
+	report := h.site.Client.Get(ctx, h.client, h.run)
+	facts := h.facts()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.cut = &facts
+	return report, nil
+}
+
+// Facts returns what the lab saw until Get ended, or until now when it has not.
+func (h *Hosts) Facts() lab.Facts {
+	h.mu.Lock()
+	cut := h.cut
+	h.mu.Unlock()
+	if cut != nil {
+		return *cut
+	}
+	return h.facts()
+}
+
+// facts returns what the lab has seen until now.
+func (h *Hosts) facts() lab.Facts {
+	var f lab.Facts
+	f.Wire, f.Lateness = h.pump.facts()
+	h.mu.Lock()
+	if h.running != nil {
+		f.Server = h.running.Side()
+	}
+	h.mu.Unlock()
+	h.server.describe(&f.Server)
+	h.client.describe(&f.Client)
+	return f
+}
+
+// Close ends both programs and the network. It returns when nothing of them is
+// left. Only the first call does something.
+func (h *Hosts) Close() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil
+	}
+	h.closed = true
+	var err error
+	if h.running != nil {
+		err = h.running.Close()
+		h.running = nil
+	}
+	// The pump goes before the stacks: a stack that is being destroyed must
+	// not be handed packets, and its resets are no part of the run.
+	h.pump.stop()
+	h.client.destroy()
+	h.server.destroy()
+	if err != nil {
+		return fmt.Errorf("close server: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,11 @@
+//go:build faketime
+
+package inproc
+
+import "github.com/samewire/samewire/internal/lab"
+
+// VirtualTime says whether this program was built to run in virtual time.
+const VirtualTime = true
+
+// built is the site that this program was built for.
+const built = lab.Virtual

@@ -1,0 +1,240 @@
+package kernel
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"os/exec"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/link"
+	"github.com/samewire/samewire/internal/wire"
+)
+
+// dropByLab is the reason for a drop that the link did not decide: the lab
+// itself lost the packet.
+const dropByLab = "tun"
+
+// Hosts are the two hosts of one run, and what moves packets between them.
+// Serve, Get and Close are called one after the other.
+type Hosts struct {
+	site           Site
+	run            lab.Run
+	client, server *Host
+	observer       *observer
+	pumps          [2]*pump // by direction
+	stop           int      // eventfd that stops the pumps
+	spinner        *spinner
+
+	running  Running
+	prepared Prepared
+
+	mu    sync.Mutex
+	facts *lab.Facts // cut when Get ended
+}
+
+// Open makes two fresh hosts joined by the run's path. The error wraps
+// lab.ErrUnsupported where this kernel can never carry out the run, and says
+// what is missing where the machine does not allow it.
+func (s *Site) Open(ctx context.Context, run lab.Run) (*Hosts, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("open kernel site: %w", err)
+	}
+	h := &Hosts{site: *s, run: run, stop: -1}
+	if err := h.open(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open kernel site: %w", err), h.Close())
+	}
+	return h, nil
+}
+
+func (h *Hosts) open() error {
+	client, server := networks(h.run)
+	var err error
+	if h.client, err = newHost(client); err != nil {
+		return err
+	}
+	if h.server, err = newHost(server); err != nil {
+		return err
+	}
+	if h.site.Spin {
+		if h.spinner, err = startSpinner(); err != nil {
+			return err
+		}
+	}
+	if h.stop, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+		return fmt.Errorf("make eventfd: %w", err)
+	}
+	h.observer = &observer{epoch: time.Now(), witness: wire.New()}
+	h.pumps = [2]*pump{lab.Up: h.pump(lab.Up, h.client, h.server), lab.Down: h.pump(lab.Down, h.server, h.client)}
+	for _, p := range h.pumps {
+		p.start()
+	}
+	return nil
+}
+
+func (h *Hosts) pump(d lab.Direction, from, to *Host) *pump {
+	return &pump{
+		d: d, in: from.device, out: to.device, stop: h.stop, observer: h.observer,
+		ends: newEnds(from.Addr(), to.Addr()),
+		way:  link.New(h.run.Cell.Path, d, h.run.Seed),
+		free: buffers{size: from.network.mtu},
+	}
+}
+
+// Serve starts the run's server, and returns once it accepts connections.
+func (h *Hosts) Serve(ctx context.Context) error {
+	running, err := h.site.Server.Start(ctx, h.server, h.run)
+	if err != nil {
+		return fmt.Errorf("start server: %w", err)
+	}
+	h.running = running
+	return nil
+}
+
+// Get prepares the run's client and carries out the load, until it is done or
+// ctx ends. The facts are cut at that instant.
+func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
+	prepared, err := h.site.Client.Prepare(ctx, h.client, h.run)
+	if err != nil {
+		h.cut(h.usage())
+		return lab.Report{}, errors.Join(fmt.Errorf("prepare client: %w", err), h.broken())
+	}
+	h.prepared = prepared
+	before := h.usage()
+	report, err := prepared.Go(ctx)
+	h.cut(before)
+	if err != nil {
+		err = fmt.Errorf("carry out load: %w", err)
+	}
+	return report, errors.Join(err, h.broken())
+}
+
+// Facts returns what the lab saw until Get ended, or so far.
+func (h *Hosts) Facts() lab.Facts {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.facts == nil {
+		return h.observe()
+	}
+	f := *h.facts
+	f.Wire.Up.Drops, f.Wire.Down.Drops = maps.Clone(f.Wire.Up.Drops), maps.Clone(f.Wire.Down.Drops)
+	return f
+}
+
+// cut keeps the facts of this instant. The wire comes first: what the sides
+// are asked takes time.
+func (h *Hosts) cut(before usage) {
+	f := h.observe()
+	after := h.usage()
+	if h.running != nil {
+		f.Server = h.running.Side()
+	}
+	after.server.since(before.server, &f.Server)
+	after.client.since(before.client, &f.Client)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.facts = &f
+}
+
+// observe returns what the wire and the lab itself show of the run so far.
+func (h *Hosts) observe() lab.Facts {
+	h.observer.mu.Lock()
+	f := lab.Facts{Wire: h.observer.witness.Facts(h.observer.now())}
+	h.observer.mu.Unlock()
+	f.Lateness = summary(&h.pumps[lab.Up].late, &h.pumps[lab.Down].late)
+	h.addLost(&f.Wire.Up, lab.Up, h.client, h.server)
+	h.addLost(&f.Wire.Down, lab.Down, h.server, h.client)
+	return f
+}
+
+// addLost counts the packets that the lab lost: those that the sender's device
+// had no room for, which the link never saw, and those that the receiver's
+// device did not take. The device counts a refused write itself, as a rule.
+func (h *Hosts) addLost(way *lab.WireWay, d lab.Direction, from, to *Host) {
+	refused := int(h.pumps[d].lost.Load())
+	sent, _, _ := from.lost()
+	_, received, _ := to.lost()
+	if n := sent + max(received, refused); n > 0 {
+		way.Drops[dropByLab] += n
+	}
+}
+
+// broken returns why a pump ended before its time, if one did.
+func (h *Hosts) broken() error {
+	var errs []error
+	for _, p := range h.pumps {
+		select {
+		case <-p.done:
+			errs = append(errs, p.err)
+		default:
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Close ends both programs and the network. It returns when nothing of them is
+// left.
+func (h *Hosts) Close() error {
+	var errs []error
+	if h.prepared != nil {
+		errs = append(errs, ended("client", h.prepared.Close()))
+	}
+	if h.running != nil {
+		errs = append(errs, ended("server", h.running.Close()))
+	}
+	if h.spinner != nil {
+		errs = append(errs, h.spinner.close())
+	}
+	errs = append(errs, h.stopPumps(), closeHosts(h.client, h.server))
+	reapOrphans()
+	return errors.Join(errs...)
+}
+
+// closeHosts closes the hosts at the same time: the kernel takes a while over
+// each device, waiting more than working.
+func closeHosts(hosts ...*Host) error {
+	errs := make([]error, len(hosts))
+	var all sync.WaitGroup
+	for i, host := range hosts {
+		if host != nil {
+			all.Go(func() { errs[i] = host.Close() })
+		}
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// stopPumps comes before the hosts are closed: a pump must not use a device's
+// number when it may be another file's.
+func (h *Hosts) stopPumps() error {
+	if h.stop < 0 {
+		return nil
+	}
+	var one [8]byte
+	binary.NativeEndian.PutUint64(one[:], 1)
+	if _, err := unix.Write(h.stop, one[:]); err != nil {
+		return fmt.Errorf("stop pumps: %w", err)
+	}
+	for _, p := range h.pumps {
+		if p != nil && p.done != nil {
+			<-p.done
+		}
+	}
+	return unix.Close(h.stop)
+}
+
+// ended names what could not be closed. That a program of the run did not exit
+// as it should is told by its own report, and is no fault of the lab.
+func ended(what string, err error) error {
+	var exit *exec.ExitError
+	if err == nil || errors.As(err, &exit) {
+		return nil
+	}
+	return fmt.Errorf("end %s: %w", what, err)
+}

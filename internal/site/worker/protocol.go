@@ -1,0 +1,68 @@
+package worker
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/samewire/samewire/internal/lab"
+)
+
+// Build names the sources that a program was built from. It is set by the
+// linker (-X); samewire and its worker must have the same one.
+var Build string
+
+// Hello is the first line that a worker says.
+type Hello struct {
+	Samewire string       `json:"samewire"`
+	Build    string       `json:"build"`
+	Site     lab.SiteName `json:"site"`
+	Virtual  bool         `json:"virtual"` // its clock is virtual
+	Problem  string       `json:"problem"` // why this worker cannot carry out runs here; empty: it can
+}
+
+// Carrier carries out runs inside the worker.
+type Carrier interface {
+	Carry(ctx context.Context, run lab.Run) lab.Record
+}
+
+// Loop is a worker's life: it says hello, then carries out the runs that it
+// reads, one after the other, until its input ends. Before each run it calls
+// prepare, if that is not nil.
+func Loop(in io.Reader, out io.Writer, hello Hello, prepare func(lab.Run), c Carrier) error {
+	if err := writeLine(out, hello); err != nil {
+		return fmt.Errorf("say hello: %w", err)
+	}
+	lines := bufio.NewReader(in)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read run: %w", err)
+		}
+		var run lab.Run
+		if err := json.Unmarshal(line, &run); err != nil {
+			return fmt.Errorf("decode run: %w", err)
+		}
+		if prepare != nil {
+			prepare(run)
+		}
+		if err := writeLine(out, c.Carry(context.Background(), run)); err != nil {
+			return fmt.Errorf("answer run %s: %w", run.ID, err)
+		}
+	}
+}
+
+func writeLine[T any](w io.Writer, v T) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(b, '\n'))
+	return err
+}

@@ -1,0 +1,171 @@
+package worker
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/samewire/samewire/internal/lab"
+)
+
+// The test binary is its own worker: started with this variable set it does
+// what the variable says.
+const role = "SAMEWIRE_TEST_WORKER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(role) == "" {
+		os.Exit(m.Run())
+	}
+	hello := Hello{Samewire: lab.Version, Build: Build, Site: lab.Process}
+	switch os.Getenv(role) {
+	case "mute":
+		time.Sleep(time.Minute)
+	case "problem":
+		hello.Problem = "no such thing here"
+	}
+	err := Loop(os.Stdin, os.NewFile(3, "answers"), hello, nil, script{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// script carries out runs by their IDs.
+type script struct{}
+
+func (script) Carry(_ context.Context, run lab.Run) lab.Record {
+	switch run.ID {
+	case "panic":
+		panic("a planted fault")
+	case "exit":
+		os.Exit(7)
+	case "hang":
+		time.Sleep(time.Hour)
+	case "kill":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		time.Sleep(time.Minute)
+	case "other":
+		run.ID = "another"
+	}
+	return lab.Record{Run: run, Outcome: lab.OK}
+}
+
+func command(t *testing.T, as string) Command {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Command{Path: self, Env: []string{role + "=" + as}}
+}
+
+func pool(t *testing.T, as string, size int) *Pool {
+	p := NewPool(command(t, as), size,
+		func(lab.Run) time.Duration { return 2 * time.Second },
+		func(r lab.Run) lab.Record { return lab.Record{Run: r} })
+	t.Cleanup(p.Close)
+	return p
+}
+
+func TestFailuresOfAWorkerAreRecordsAndTheNextRunGoesOn(t *testing.T) {
+	p := pool(t, "work", 1)
+	for id, word := range map[string]string{
+		"panic": "a planted fault", "exit": "exit status 7", "kill": "signal: killed",
+		"hang": "no answer within 2s", "other": "answered run another",
+	} {
+		r := p.Carry(t.Context(), lab.Run{ID: id})
+		if r.Outcome != lab.Invalid || !strings.Contains(r.Reason, word) || r.Run.ID != id {
+			t.Errorf("%s: got %s %q, want invalid with %q", id, r.Outcome, r.Reason, word)
+		}
+		if r := p.Carry(t.Context(), lab.Run{ID: "fine"}); r.Outcome != lab.OK || r.Started == "" || r.Took <= 0 {
+			t.Errorf("after %s: got %s %q", id, r.Outcome, r.Reason)
+		}
+	}
+}
+
+func TestAWorkerIsUsedAgain(t *testing.T) {
+	p := pool(t, "work", 1)
+	p.Carry(t.Context(), lab.Run{ID: "a"})
+	first := <-p.free
+	p.free <- first
+	p.Carry(t.Context(), lab.Run{ID: "b"})
+	second := <-p.free
+	p.free <- second
+	if first == nil || first != second {
+		t.Error("a worker that did well was replaced")
+	}
+}
+
+func TestCancelKillsTheWorkerAtOnce(t *testing.T) {
+	p := pool(t, "work", 1)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	r := p.Carry(ctx, lab.Run{ID: "hang"})
+	if r.Outcome != lab.Invalid || time.Since(began) > 1500*time.Millisecond {
+		t.Errorf("got %s %q after %s", r.Outcome, r.Reason, time.Since(began))
+	}
+	if w := <-p.free; w != nil {
+		t.Error("the worker that hangs is still there")
+	}
+	p.free <- nil
+}
+
+func TestProblemsAreReasons(t *testing.T) {
+	r := pool(t, "problem", 1).Carry(t.Context(), lab.Run{ID: "x"})
+	if r.Outcome != lab.Invalid || !strings.Contains(r.Reason, "no such thing here") {
+		t.Errorf("got %s %q", r.Outcome, r.Reason)
+	}
+	h, err := Ask(t.Context(), command(t, "problem"))
+	if err != nil || h.Problem == "" {
+		t.Errorf("asked: %+v, %v", h, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := Ask(ctx, command(t, "mute")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a mute worker: %v", err)
+	}
+	if _, err := Ask(t.Context(), Command{Path: "/nonexistent"}); err == nil {
+		t.Error("a worker that is not there said hello")
+	}
+}
+
+func TestSeveralWorkersAtATime(t *testing.T) {
+	p := pool(t, "work", 2)
+	done := make(chan lab.Record)
+	for i := range 20 {
+		go func() { done <- p.Carry(t.Context(), lab.Run{ID: fmt.Sprint(i)}) }()
+	}
+	for range 20 {
+		if r := <-done; r.Outcome != lab.OK {
+			t.Errorf("%s: %s %q", r.Run.ID, r.Outcome, r.Reason)
+		}
+	}
+}
+
+func TestStripPlayback(t *testing.T) {
+	header := func(n int) string {
+		b := append([]byte("\x00\x00PB"), make([]byte, 12)...)
+		binary.BigEndian.PutUint32(b[12:], uint32(n))
+		return string(b)
+	}
+	for _, c := range []struct{ in, want string }{
+		{"plain", "plain"},
+		{header(5) + "hello", "hello"},
+		{header(3) + "one" + header(3) + "two", "onetwo"},
+		{header(100) + "cut", "cut"},
+		{"\x00\x00PBshort", "\x00\x00PBshort"},
+		{"", ""},
+	} {
+		if got := string(stripPlayback([]byte(c.in))); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.in, got, c.want)
+		}
+	}
+}

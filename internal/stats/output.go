@@ -1,0 +1,185 @@
+package stats
+
+import "github.com/samewire/samewire/internal/lab"
+
+// Output is what `samewire run --json` prints. Its fields, and those of the
+// types in it, are a contract (docs/format.md): what can't be had is null,
+// never absent, and lists are never null.
+type Output struct {
+	Samewire string    `json:"samewire"` // version that measured
+	Study    string    `json:"study"`
+	Seed     uint64    `json:"seed"`
+	Results  []Result  `json:"results"`
+	Verdicts []Verdict `json:"verdicts"`
+	Warnings []string  `json:"warnings"`
+
+	// Cells is what the results were made from, in the same order.
+	Cells []Cell `json:"-"`
+}
+
+// Result is the statistic of one metric of one cell. Times are in seconds.
+type Result struct {
+	Path     string       `json:"path"`
+	Load     string       `json:"load"`
+	Protocol lab.Protocol `json:"protocol"`
+	Site     lab.SiteName `json:"site"`
+	Server   string       `json:"server"`
+	Client   string       `json:"client"`
+	CC       string       `json:"cc"` // that the lab set for TCP
+
+	Metric   string              `json:"metric"`
+	Unit     string              `json:"unit"`
+	Runs     int                 `json:"runs"`
+	OK       int                 `json:"ok"`
+	Outcomes map[lab.Outcome]int `json:"outcomes"`
+
+	Median    *float64 `json:"median"` // null when censored or not measured
+	Low       *float64 `json:"low"`
+	High      *float64 `json:"high"`
+	Best      *float64 `json:"best"`  // of the runs that finished
+	Worst     *float64 `json:"worst"` // of the runs that finished
+	Predicted *float64 `json:"predicted"`
+	Flags     []Flag   `json:"flags"`
+}
+
+// Verdict compares two protocols of one comparison.
+type Verdict struct {
+	Path    string       `json:"path"`
+	Load    string       `json:"load"`
+	Site    lab.SiteName `json:"site"`
+	Server  string       `json:"server"`
+	Client  string       `json:"client"`
+	CC      string       `json:"cc"`
+	A       lab.Protocol `json:"a"`
+	B       lab.Protocol `json:"b"`
+	Metric  string       `json:"metric"`
+	Ratio   *float64     `json:"ratio"` // a over b
+	Low     *float64     `json:"low"`
+	High    *float64     `json:"high"`
+	Verdict string       `json:"verdict"`
+	Why     string       `json:"why"`
+}
+
+// The verdicts.
+const (
+	Faster        = "faster"
+	Slower        = "slower"
+	NoDifference  = "no-difference"
+	NotComparable = "not-comparable"
+	NoVerdict     = "no-verdict"
+)
+
+// Flag says what has to be known of a result before it is compared.
+type Flag string
+
+// The flags. The list is closed.
+const (
+	// Censored: the median is undefined, because too many runs did not finish.
+	Censored Flag = "censored"
+	// Connections: more or fewer were opened than asked for.
+	Connections Flag = "connections"
+	// UnequalCC: the senders of the comparison's protocols use different
+	// congestion controls.
+	UnequalCC Flag = "unequal-cc"
+	// UnequalInitialWindow: they start with different windows.
+	UnequalInitialWindow Flag = "unequal-initial-window"
+	// ClientLimited: the client's flow-control window is below two
+	// bandwidth-delay products.
+	ClientLimited Flag = "client-limited"
+	// ImplementationBound is reserved: CPU time explains the excess over
+	// protocol time.
+	ImplementationBound Flag = "implementation-bound"
+	// SmallUDPBuffer: a UDP receive buffer below SmallBuffer, or one that
+	// overflowed.
+	SmallUDPBuffer Flag = "small-udp-buffer"
+	// Late: the lab was too late in a run, which was repeated or stayed invalid.
+	Late Flag = "late"
+	// NotInternetMTU: packets larger than InternetMTU may pass.
+	NotInternetMTU Flag = "not-internet-mtu"
+	// Drift is reserved: the machine changed while the study ran.
+	Drift Flag = "drift"
+)
+
+// Flags lists all flags in the order in which results have them.
+func Flags() []Flag {
+	return []Flag{
+		Censored, Connections, UnequalCC, UnequalInitialWindow, ClientLimited,
+		ImplementationBound, SmallUDPBuffer, Late, NotInternetMTU, Drift,
+	}
+}
+
+const (
+	// SmallBuffer is the UDP receive buffer, in bytes as Linux reports it, below
+	// which bursts of a QUIC sender are lost: twice the default of 208 KiB.
+	SmallBuffer = 425984
+	// InternetMTU is the largest MTU, in bytes, of which results say anything
+	// about the internet: jumbo frames.
+	InternetMTU = 9000
+)
+
+// Cell is all that reports need to know of one cell.
+type Cell struct {
+	lab.Cell
+	Runs     int
+	OK       int
+	Outcomes map[lab.Outcome]int
+	Repeated int     // attempts that were invalid and carried out again
+	Limit    float64 // s: the longest time limit of its runs; 0 is none
+
+	Statistics []Statistic // one a metric, in the order of lab.Metrics
+	Flags      []Flag      // all but Censored, which is a statistic's
+	Failures   []Failure   // the runs that did not end ok, by repetition
+
+	Asked  int   // connections
+	Opened []int // the distinct numbers of connections that were opened
+
+	// Senders are the distinct ways in which the side that sends the bodies
+	// sent: the server, or the client in an upload.
+	Senders []lab.Sender
+	// Window is the client's smallest flow-control window in bytes; nil when
+	// not known. BDP is that of the way down, in bytes; 0 without a rate.
+	Window *int64
+	BDP    int64
+	// UDPReceiveBuffer is the smallest of both sides; nil when not known.
+	UDPReceiveBuffer *int
+	UDPReceiveErrors int
+	Lateness         lab.Lateness // the worst of each
+}
+
+// Failure is a run that did not end ok.
+type Failure struct {
+	Run     string
+	Outcome lab.Outcome
+	Reason  string
+}
+
+// Statistic is one metric over the runs of a cell.
+type Statistic struct {
+	Metric   string
+	Unit     string
+	Median   *float64 // nil when censored or not measured
+	Best     *float64
+	Worst    *float64
+	Censored bool
+}
+
+// Statistic returns the statistic of a metric; the zero Statistic for names
+// that are no metric's.
+func (c Cell) Statistic(metric string) Statistic {
+	for _, s := range c.Statistics {
+		if s.Metric == metric {
+			return s
+		}
+	}
+	return Statistic{}
+}
+
+// Has says whether the cell has a flag.
+func (c Cell) Has(f Flag) bool {
+	for _, have := range c.Flags {
+		if have == f {
+			return true
+		}
+	}
+	return false
+}

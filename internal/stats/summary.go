@@ -1,0 +1,208 @@
+package stats
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/samewire/samewire/internal/lab"
+)
+
+// Summarise makes the output of a study from its plan and the records that
+// there are, in any order. Results are ordered by path (loss, round-trip time,
+// rate, name), load (bytes, name), stack, site and protocol.
+func Summarise(plan lab.Plan, records []lab.Record) Output {
+	out := Output{
+		Samewire: plan.Samewire, Study: plan.Study, Seed: plan.Seed,
+		Results: []Result{}, Verdicts: []Verdict{}, Warnings: []string{},
+	}
+	byCell := map[lab.Cell][]lab.Record{}
+	for _, r := range records {
+		byCell[r.Run.Cell] = append(byCell[r.Run.Cell], r)
+	}
+	var others []lab.Record
+	for c, records := range byCell {
+		cell, uncounted := summariseCell(c, records)
+		out.Cells = append(out.Cells, cell)
+		others = append(others, uncounted...)
+	}
+	slices.SortFunc(out.Cells, func(a, b Cell) int { return compareCells(a.Cell, b.Cell) })
+	for _, cells := range Comparisons(out.Cells) {
+		flagUnequal(cells)
+		out.Verdicts = append(out.Verdicts, verdicts(cells)...)
+	}
+	for _, c := range out.Cells {
+		out.Results = append(out.Results, results(c)...)
+	}
+	out.Warnings = append(out.Warnings, warnMissing(plan, records)...)
+	out.Warnings = append(out.Warnings, warnUncounted(others)...)
+	out.Warnings = append(out.Warnings, warnAlike(out.Cells)...)
+	return out
+}
+
+func summariseCell(c lab.Cell, records []lab.Record) (cell Cell, others []lab.Record) {
+	runs, others := counted(records)
+	cell = Cell{
+		Cell: c, Runs: len(runs), Outcomes: map[lab.Outcome]int{},
+		Asked: c.Load.For(c.Protocol), BDP: bdp(c.Path),
+	}
+	for _, r := range runs {
+		cell.Outcomes[r.Outcome]++
+		cell.Limit = max(cell.Limit, r.Run.Timeout.Seconds())
+		if r.Outcome != lab.OK {
+			cell.Failures = append(cell.Failures, Failure{r.Run.ID, r.Outcome, r.Reason})
+		}
+		cell.observe(r)
+	}
+	cell.OK = cell.Outcomes[lab.OK]
+	for _, m := range lab.Metrics() {
+		cell.Statistics = append(cell.Statistics, statistic(m, runs))
+	}
+	for _, r := range others {
+		if r.Outcome == lab.Invalid {
+			cell.Repeated++
+		}
+	}
+	cell.flag()
+	return cell, others
+}
+
+// Comparisons puts the cells that differ in the protocol only together, in
+// their order. The members are the cells themselves.
+func Comparisons(cells []Cell) (groups [][]*Cell) {
+	at := map[lab.Cell]int{}
+	for i := range cells {
+		key := cells[i].Cell
+		key.Protocol = ""
+		if _, ok := at[key]; !ok {
+			at[key] = len(groups)
+			groups = append(groups, nil)
+		}
+		groups[at[key]] = append(groups[at[key]], &cells[i])
+	}
+	return groups
+}
+
+func results(c Cell) (out []Result) {
+	for _, s := range c.Statistics {
+		r := Result{
+			Path: c.Path.Name, Load: c.Load.Name, Protocol: c.Protocol, Site: c.Site,
+			Server: c.Stack.Server, Client: c.Stack.Client, CC: c.Stack.CC,
+			Metric: s.Metric, Unit: s.Unit, Runs: c.Runs, OK: c.OK, Outcomes: c.Outcomes,
+			Median: s.Median, Best: s.Best, Worst: s.Worst, Flags: []Flag{},
+		}
+		if s.Censored {
+			r.Flags = append(r.Flags, Censored)
+		}
+		r.Flags = append(r.Flags, c.Flags...)
+		out = append(out, r)
+	}
+	return out
+}
+
+// verdicts says for each pair of protocols that nothing is claimed yet.
+func verdicts(cells []*Cell) (out []Verdict) {
+	for i, a := range cells {
+		for _, b := range cells[i+1:] {
+			out = append(out, Verdict{
+				Path: a.Path.Name, Load: a.Load.Name, Site: a.Site,
+				Server: a.Stack.Server, Client: a.Stack.Client, CC: a.Stack.CC,
+				A: a.Protocol, B: b.Protocol, Metric: lab.Duration,
+				Verdict: NoVerdict, Why: "verdicts are not built yet",
+			})
+		}
+	}
+	return out
+}
+
+// compareCells is the order of results. Equal cells only are equal in it.
+func compareCells(a, b lab.Cell) int {
+	return cmp.Or(
+		comparePaths(a.Path, b.Path),
+		cmp.Compare(a.Load.Bytes(), b.Load.Bytes()),
+		cmp.Compare(a.Load.Name, b.Load.Name),
+		cmp.Compare(fmt.Sprint(a.Load), fmt.Sprint(b.Load)),
+		cmp.Compare(a.Stack.Server, b.Stack.Server),
+		cmp.Compare(a.Stack.Client, b.Stack.Client),
+		cmp.Compare(a.Stack.CC, b.Stack.CC),
+		cmp.Compare(a.Stack.TLS, b.Stack.TLS),
+		cmp.Compare(place(lab.SiteNames(), a.Site), place(lab.SiteNames(), b.Site)),
+		cmp.Compare(a.Stack.InitCwnd, b.Stack.InitCwnd),
+		cmp.Compare(place(lab.Protocols(), a.Protocol), place(lab.Protocols(), b.Protocol)),
+		cmp.Compare(a.Site, b.Site),
+		cmp.Compare(a.Protocol, b.Protocol),
+	)
+}
+
+func comparePaths(a, b lab.Path) int {
+	return cmp.Or(
+		cmp.Compare(a.Up.Loss+a.Down.Loss, b.Up.Loss+b.Down.Loss),
+		cmp.Compare(a.RTT(), b.RTT()),
+		-cmp.Compare(a.Down.Rate, b.Down.Rate),
+		cmp.Compare(a.Name, b.Name),
+		cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)),
+	)
+}
+
+func place[T comparable](list []T, v T) int {
+	if i := slices.Index(list, v); i >= 0 {
+		return i
+	}
+	return len(list)
+}
+
+// warnMissing says how much of the plan was not carried out.
+func warnMissing(plan lab.Plan, records []lab.Record) []string {
+	have := map[string]bool{}
+	for _, r := range records {
+		have[r.Run.ID] = true
+	}
+	missing := 0
+	for _, r := range plan.Runs {
+		if !have[r.ID] {
+			missing++
+		}
+	}
+	if missing == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d runs have no record: the study was not finished", missing, len(plan.Runs))}
+}
+
+// warnUncounted names every attempt that does not count.
+func warnUncounted(records []lab.Record) (out []string) {
+	slices.SortFunc(records, func(a, b lab.Record) int {
+		return cmp.Or(compareCells(a.Run.Cell, b.Run.Cell), byRunThenAttempt(a, b))
+	})
+	for _, r := range records {
+		what := fmt.Sprintf("%s: run %s, attempt %d", name(r.Run.Cell), r.Run.ID, r.Attempt)
+		if r.Outcome != lab.Invalid {
+			out = append(out, fmt.Sprintf("%s, was %s and does not count: the run had been carried out already", what, r.Outcome))
+			continue
+		}
+		out = append(out, strings.TrimSuffix(what+" was invalid and carried out again: "+r.Reason, ": "))
+	}
+	return out
+}
+
+// warnAlike names cells whose results can't be told apart: they differ in what
+// a result does not say, such as the TLS version or the initial window.
+func warnAlike(cells []Cell) (out []string) {
+	seen, warned := map[string]bool{}, map[string]bool{}
+	for _, c := range cells {
+		n := name(c.Cell)
+		if seen[n] && !warned[n] {
+			out = append(out, n+": several cells go by this name; their stacks differ in TLS version or initial window")
+			warned[n] = true
+		}
+		seen[n] = true
+	}
+	return out
+}
+
+// name is all that a result says of its cell.
+func name(c lab.Cell) string {
+	return fmt.Sprintf("%s, %s, %s, %s (server %s, client %s, %s)",
+		c.Path.Name, c.Load.Name, c.Protocol, c.Site, c.Stack.Server, c.Stack.Client, c.Stack.CC)
+}
