@@ -20,3 +20,33 @@ bin/samewire-virtual: $(SOURCES) Makefile
 
 demo: build
 	bin/samewire run
+
+# All tests: with the race detector where timing does not matter, without it where it does
+# (the real programs, built without cgo, carry out the runs there; the race detector would
+# measure itself). The two run one after the other, so that they do not disturb each other.
+TIMED := ./internal/cli ./internal/site/kernel
+UNTIMED = $(shell $(GO) list ./... | grep -v -e '/internal/cli$$' -e '/internal/site/kernel$$')
+
+test:
+	$(GO) vet ./...
+	$(GO) test -race $(UNTIMED)
+	$(GO) test -race -run 'Process|Script|Progress|Estimate|Serve|Get' ./internal/cli
+	$(GO) test -count=1 -p 1 -timeout 30m $(TIMED)
+
+# The absolute figures, on this machine; nothing else should run meanwhile.
+bench: build
+	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 60m ./internal/cli
+	$(GO) test -run '^$$' -bench . ./internal/link ./internal/wire
+
+lint:
+	@command -v golangci-lint >/dev/null || GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	PATH="$$PATH:$(CURDIR)/bin" golangci-lint run ./...
+
+fuzz:
+	@for t in $$(grep -rhoE --include='*_test.go' 'func Fuzz[A-Za-z0-9]+' internal | sed 's/func //'); do \
+		p=$$(grep -rlE --include='*_test.go' "func $$t\(" internal | head -1); \
+		$(GO) test -run '^$$' -fuzz "^$$t$$" -fuzztime 10s -fuzzminimizetime 10x ./$$(dirname $$p) || exit 1; \
+	done
+
+clean:
+	rm -rf bin

@@ -11,7 +11,7 @@ import (
 
 // medianOf carries out n runs of a cell and returns the median of a metric in
 // s, of those that the lab did not spoil.
-func medianOf(t *testing.T, c runner.Carrier, path, load string, p lab.Protocol, metric string, n int) float64 {
+func medianOf(t testing.TB, c runner.Carrier, path, load string, p lab.Protocol, metric string, n int) float64 {
 	t.Helper()
 	var got []float64
 	for rep := 1; len(got) < n; rep++ {

@@ -6,6 +6,7 @@ import (
 	"io"
 	mrand "math/rand/v2"
 	"os"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -63,7 +64,10 @@ func work(site lab.SiteName, spin bool) error {
 			return fmt.Errorf("site %s: this program's clock is real", site)
 		}
 		carrier = runner.Direct{Site: newInprocSite(site)}
-		prepare = reseed
+		prepare = func(run lab.Run) {
+			runtime.GC() // now, so that it is not in the middle of the run
+			reseed(run)
+		}
 	case lab.Process:
 		carrier = runner.Direct{Site: newInprocSite(site)}
 	case lab.Kernel:

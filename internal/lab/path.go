@@ -53,6 +53,12 @@ type Way struct {
 	MTU   int           // largest IP packet in bytes; 0 means DefaultMTU
 }
 
+// DeviceMTU is the MTU of the host's device that sends into the way, in bytes:
+// an ordinary network's, or the way's own where that is larger. A host does not
+// know of a smaller MTU farther on: dropping what is too large is the link's
+// affair.
+func (w Way) DeviceMTU() int { return max(w.MTU, DefaultMTU) }
+
 // Queue is a limit on what waits for the rate. Exactly one field is set; the
 // zero Queue means DefaultQueue packets. It has no meaning without a rate.
 type Queue struct {

@@ -61,14 +61,18 @@ func ParseRate(s string) (Rate, error) {
 	return Rate(math.Round(v)), nil
 }
 
-// FormatSize writes a size with the largest unit that divides it.
+// FormatSize writes a size with the unit that makes it shortest, without loss.
 func FormatSize(n int64) string {
+	best := strconv.FormatInt(n, 10) + "B"
 	for _, u := range sizeUnits {
-		if n != 0 && n%int64(u.value) == 0 {
-			return strconv.FormatInt(n/int64(u.value), 10) + u.name
+		if n == 0 || n%int64(u.value) != 0 {
+			continue
+		}
+		if s := strconv.FormatInt(n/int64(u.value), 10) + u.name; len(s) < len(best) {
+			best = s
 		}
 	}
-	return strconv.FormatInt(n, 10) + "B"
+	return best
 }
 
 // ParseSize reads a size in bytes: a number and one of B, kB, MB, GB (decimal)

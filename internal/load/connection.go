@@ -10,7 +10,8 @@ import (
 // connection is one connection, or the failure to open it.
 type connection struct {
 	http.RoundTripper           // nil when another protocol was negotiated
-	err               error     // why it could not be opened
+	doing             string    // what was done last of the opening
+	err               error     // why that failed
 	protocol          string    // negotiated; empty before
 	established       time.Time // TCP's handshake done; zero before, and for QUIC
 	secured           time.Time // TLS's or QUIC's handshake done; zero before

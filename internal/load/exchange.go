@@ -48,7 +48,7 @@ type exchange struct {
 func (e *exchange) do(ctx context.Context, c *connection, r *lab.Request) bool {
 	r.Protocol = c.protocol
 	if c.err != nil {
-		fail(ctx, r, "", c.err)
+		fail(ctx, r, c.doing, c.err)
 		return false
 	}
 	if c.RoundTripper == nil {

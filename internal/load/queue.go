@@ -11,7 +11,8 @@ type queue struct {
 	mu       sync.Mutex
 	next     int // the first request that waits
 	requests int
-	lanes    int // that have not given up
+	lanes    int // that have not ended
+	opening  int // lanes whose connection is being opened
 }
 
 // take takes the first request that waits; ok is false when none does.
@@ -25,10 +26,24 @@ func (q *queue) take() (i int, ok bool) {
 	return q.next - 1, true
 }
 
-func (q *queue) empty() bool {
+// open says whether one more connection is wanted: whether more requests wait
+// than connections are being opened already. If not, the lane ends.
+func (q *queue) open() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.next == q.requests
+	if q.requests-q.next <= q.opening {
+		q.lanes--
+		return false
+	}
+	q.opening++
+	return true
+}
+
+// opened says that a connection is not being opened any more.
+func (q *queue) opened() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.opening--
 }
 
 // leave gives up a lane, and returns the requests that fail with it: the first
@@ -54,6 +69,11 @@ func (l *load) queued(ctx context.Context, conns []*connection) {
 	opening, cancel := context.WithCancel(ctx)
 	defer cancel()
 	q := &queue{requests: len(l.requests), lanes: len(conns)}
+	for _, c := range conns {
+		if c == nil {
+			q.opening++
+		}
+	}
 	var lanes, begun, left sync.WaitGroup
 	left.Add(len(l.requests))
 	begun.Add(len(conns))
@@ -62,6 +82,7 @@ func (l *load) queued(ctx context.Context, conns []*connection) {
 			begun.Done()
 			if c == nil {
 				c = l.dial(opening)
+				q.opened()
 			}
 			// On a path without delay the first lane could do all the work
 			// before the last one has tried to connect.
@@ -89,10 +110,11 @@ func (l *load) lane(ctx, opening context.Context, q *queue, c *connection, left 
 			continue
 		}
 		c.close()
-		if q.empty() {
+		if !q.open() {
 			return
 		}
 		c = l.dial(opening)
+		q.opened()
 	}
 	from, to := q.leave()
 	for i := from; i < to; i++ {

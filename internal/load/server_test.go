@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,8 +26,13 @@ import (
 // test's choice.
 type server struct {
 	addr netip.AddrPort
-	conn atomic.Int32 // connections accepted: TCP after the first byte was due, QUIC after the handshake
+	conn atomic.Int32 // connections accepted: by TCP, and by QUIC after its handshake
 }
+
+// cutKey finds the function that cuts a request's connection.
+type cutKey struct{}
+
+func cut(r *http.Request) { r.Context().Value(cutKey{}).(func())() }
 
 // settings change how a server speaks.
 type settings struct {
@@ -70,29 +76,31 @@ func serve(t *testing.T, h http.Handler, s settings) *server {
 		t.Fatal(err)
 	}
 	srv := &server{addr: netip.MustParseAddrPort(l.Addr().String())}
-	tcp := &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0), ConnState: func(_ net.Conn, s http.ConnState) {
-		if s == http.StateNew {
+	tcp := &http.Server{
+		Handler: h, ErrorLog: log.New(io.Discard, "", 0),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			srv.conn.Add(1)
-		}
-	}}
+			return context.WithValue(ctx, cutKey{}, func() { _ = c.(*tls.Conn).NetConn().Close() })
+		},
+	}
 	if len(s.protos) == 1 && s.protos[0] == "http/1.1" {
 		tcp.TLSNextProto = map[string]func(*http.Server, *tls.Conn, http.Handler){}
 	}
-	h3 := &http3.Server{Handler: h, TLSConfig: quicConf, ConnContext: func(ctx context.Context, _ *quic.Conn) context.Context {
+	h3 := &http3.Server{Handler: h, ConnContext: func(ctx context.Context, c *quic.Conn) context.Context {
 		srv.conn.Add(1)
-		return ctx
+		return context.WithValue(ctx, cutKey{}, func() { _ = c.CloseWithError(0x102, "") })
 	}}
-	go func() { _ = tcp.Serve(tls.NewListener(l, conf)) }()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = h3.Serve(u)
-	}()
+	socket := &quic.Transport{Conn: u}
+	q, err := socket.ListenEarly(quicConf, &quic.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = tcp.Serve(tls.NewListener(l, conf)) })
+	serving.Go(func() { _ = h3.ServeListener(q) })
 	t.Cleanup(func() {
-		_ = tcp.Close()
-		_ = h3.Close()
-		_ = u.Close()
-		<-done
+		_, _, _, _ = tcp.Close(), h3.Close(), socket.Close(), u.Close()
+		serving.Wait()
 	})
 	return srv
 }

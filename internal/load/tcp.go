@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"net"
 	"net/http"
 	"time"
@@ -19,18 +18,20 @@ var protocols = map[string]lab.Protocol{"": lab.H1, "http/1.1": lab.H1, "h2": la
 // net/http's, but made here: its own pool would open an HTTP/2 connection for
 // each request that waits.
 func (d *dialer) dialTCP(ctx context.Context, c *connection) error {
+	c.doing = "open TCP connection"
 	plain, err := d.net.Dial(ctx, d.cfg.Addr)
 	if err != nil {
-		return fmt.Errorf("open TCP connection: %w", err)
+		return err
 	}
 	c.established = time.Now()
 	if s, ok := d.net.Sender(plain); ok {
 		c.senders = []lab.Sender{s}
 	}
+	c.doing = "TLS handshake"
 	secure := tls.Client(plain, d.tls)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		_ = plain.Close()
-		return fmt.Errorf("TLS handshake: %w", err)
+		return err
 	}
 	c.secured = time.Now()
 	c.closing = []func(){func() { _ = secure.Close() }}
@@ -39,9 +40,10 @@ func (d *dialer) dialTCP(ctx context.Context, c *connection) error {
 	if chosen != d.cfg.Protocol {
 		return nil
 	}
+	c.doing = "open HTTP connection"
 	client, err := httpConn(ctx, secure, chosen)
 	if err != nil {
-		return fmt.Errorf("open %s: %w", chosen, err)
+		return err
 	}
 	c.RoundTripper = client
 	c.closing = []func(){func() { _ = client.Close() }}

@@ -21,12 +21,13 @@ const (
 	// internal/protocol/params.go), and a page of 200 objects would compare that.
 	maxStreams = 250
 
-	// handshakeLimit is how long a handshake may take, and may be silent: as
-	// long as Linux tries to open a TCP connection (127 s: tcp_syn_retries,
-	// ip-sysctl). quic-go's own limits of 5 s of silence and 10 s in all
-	// (DefaultHandshakeIdleTimeout; config.go, handshakeTimeout) fail a
-	// handshake on a lossy path where TCP would still be trying.
-	handshakeLimit = 2 * time.Minute
+	// handshakeLimit is how long a handshake may be silent: as long as Linux
+	// tries to open a TCP connection (tcp_syn_retries, ip-sysctl). On TCP it is
+	// also the limit of TLS and of a request's header; with QUIC the handshake
+	// may take twice that. quic-go's own limits, 5 s of silence and 10 s in all
+	// (DefaultHandshakeIdleTimeout; config.go, handshakeTimeout), fail handshakes
+	// on a long or lossy path where TCP would still be trying.
+	handshakeLimit = 127 * time.Second
 	// idleLimit is how long a connection may be idle. With QUIC the lower of
 	// both ends' limits holds (RFC 9000, section 10.1), so that a client which
 	// wants less has less. quic-go's own is 30 s (DefaultIdleTimeout).
@@ -45,7 +46,7 @@ func http2Config() *http.HTTP2Config {
 // double as fast as an upload's slow start needs them.
 func quicConfig() *quic.Config {
 	return &quic.Config{
-		HandshakeIdleTimeout:       handshakeLimit / 2, // quic-go allows twice that in all
+		HandshakeIdleTimeout:       handshakeLimit,
 		MaxIdleTimeout:             idleLimit,
 		MaxIncomingStreams:         maxStreams,
 		MaxStreamReceiveWindow:     streamWindow,

@@ -32,7 +32,7 @@ const (
 func Build(s lab.Study) (lab.Plan, error) {
 	p := lab.Plan{
 		Format: lab.FormatVersion, Samewire: lab.Version,
-		Study: s.Name, Question: s.Question, Seed: s.Seed, Reps: s.Reps,
+		Study: s.Name, Question: s.Question, Seed: s.Seed, Reps: s.Reps, LeftOut: []lab.LeftOut{},
 	}
 	blocks := comparisons(s)
 	cells := len(blocks) * len(s.Protocols)

@@ -197,6 +197,29 @@ func TestSchemaIsComplete(t *testing.T) {
 	}
 }
 
+// docs/format.md names every field, flag and outcome.
+func TestFormatPageIsComplete(t *testing.T) {
+	page, err := os.ReadFile("../../docs/format.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := slices.Concat(fields(stats.Output{}), fields(stats.Result{}), fields(stats.Verdict{}))
+	for _, f := range stats.Flags() {
+		words = append(words, string(f))
+	}
+	for _, o := range lab.Outcomes() {
+		words = append(words, string(o))
+	}
+	for _, m := range lab.Metrics() {
+		words = append(words, m.Metric)
+	}
+	for _, w := range words {
+		if !strings.Contains(string(page), "`"+w+"`") {
+			t.Errorf("the page does not name %s", w)
+		}
+	}
+}
+
 // fields returns the JSON names of a struct's fields, in order.
 func fields(v any) (names []string) {
 	for _, f := range reflect.VisibleFields(reflect.TypeOf(v)) {

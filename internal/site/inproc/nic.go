@@ -12,15 +12,12 @@ import (
 	"github.com/samewire/samewire/internal/lab"
 )
 
-// nicMTU is the interfaces' MTU. A smaller one of the path is the link's
-// affair: netstack fragments UDP over IPv4 at the interface's.
-const nicMTU = lab.DefaultMTU
-
 // nic is a host's network interface: what its stack sends goes to the pump.
 // It implements stack.LinkEndpoint.
 type nic struct {
 	pump     *pump
 	way      lab.Direction // of what it sends
+	mtu      int           // netstack fragments UDP over IPv4 at this size
 	peer     *nic
 	addr     []byte
 	protocol tcpip.NetworkProtocolNumber
@@ -30,9 +27,10 @@ type nic struct {
 }
 
 // newNICs makes the interfaces of client and server.
-func newNICs(p *pump, client, server netip.Addr) (c, s *nic) {
-	c = &nic{pump: p, way: lab.Up, addr: client.AsSlice(), protocol: protocolOf(client)}
-	s = &nic{pump: p, way: lab.Down, addr: server.AsSlice(), protocol: protocolOf(server), peer: c}
+func newNICs(p *pump, path lab.Path) (c, s *nic) {
+	client, server := path.Family.Hosts()
+	c = &nic{pump: p, way: lab.Up, mtu: path.Up.DeviceMTU(), addr: client.AsSlice(), protocol: protocolOf(client)}
+	s = &nic{pump: p, way: lab.Down, mtu: path.Down.DeviceMTU(), addr: server.AsSlice(), protocol: protocolOf(server), peer: c}
 	c.peer = s
 	return c, s
 }
@@ -84,7 +82,7 @@ func (n *nic) Attach(s stack.NetworkDispatcher) { n.stack = s }
 func (n *nic) IsAttached() bool { return n.stack != nil }
 
 // MTU implements stack.LinkEndpoint.
-func (n *nic) MTU() uint32 { return nicMTU }
+func (n *nic) MTU() uint32 { return uint32(n.mtu) }
 
 // Capabilities implements stack.LinkEndpoint: none, so that the packets on the
 // wire are whole, checksums included.

@@ -81,7 +81,7 @@ func (s *Site) Open(ctx context.Context, run lab.Run) (*Hosts, error) {
 	}
 	clientAddr, serverAddr := run.Cell.Path.Family.Hosts()
 	p := newPump(time.Now(), run)
-	clientNIC, serverNIC := newNICs(p, clientAddr, serverAddr)
+	clientNIC, serverNIC := newNICs(p, run.Cell.Path)
 	client, err := newHost("client", clientNIC, clientAddr, run.Cell.Stack.CC, run.Seed)
 	if err != nil {
 		return nil, fmt.Errorf("open hosts: %w", err)

@@ -34,26 +34,12 @@ type network struct {
 func networks(run lab.Run) (client, server network) {
 	path, stack := run.Cell.Path, run.Cell.Stack
 	c, s := path.Family.Hosts()
-	client = network{addr: c, peer: s, mtu: deviceMTU(path.Up, path.Family)}
-	server = network{addr: s, peer: c, mtu: deviceMTU(path.Down, path.Family)}
+	client = network{addr: c, peer: s, mtu: path.Up.DeviceMTU()}
+	server = network{addr: s, peer: c, mtu: path.Down.DeviceMTU()}
 	for _, n := range []*network{&client, &server} {
 		n.cc, n.initCwnd = stack.CC, stack.InitCwnd
 	}
 	return client, server
-}
-
-// deviceMTU is the MTU of the device that sends into w. It is the way's own,
-// unless the protocol does not allow one so small (RFC 8200, section 5; for
-// IPv4, RFC 791, section 3.2): the link then drops what is too large.
-func deviceMTU(w lab.Way, f lab.Family) int {
-	least := 68
-	if f == lab.IPv6 {
-		least = 1280
-	}
-	if w.MTU == 0 {
-		return lab.DefaultMTU
-	}
-	return max(w.MTU, least)
 }
 
 // family returns netlink's number for the address family, and the length of a

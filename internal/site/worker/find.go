@@ -23,12 +23,17 @@ const buildLimit = 10 * time.Minute
 
 // VirtualCommand is how the worker with virtual time at path is started: on
 // one core, since two make it slower (the runtime's clock only moves when all
-// wait).
+// wait), and without what interrupts goroutines at moments of the machine's
+// own: preemption by signal, and collecting garbage during a run (between runs
+// the worker does so itself; the memory limit is for runs that need more).
 func VirtualCommand(path string) Command {
 	return Command{
 		Path: path,
 		Args: []string{"worker", "--site", string(lab.Virtual)},
-		Env:  []string{"GOMAXPROCS=1", "QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING=1"},
+		Env: []string{
+			"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", "GOGC=off", "GOMEMLIMIT=80MiB",
+			"QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING=1",
+		},
 	}
 }
 

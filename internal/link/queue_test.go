@@ -1,0 +1,81 @@
+package link
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// The heap does what a sorted list would.
+func TestQueueAgainstSortedList(t *testing.T) {
+	type item struct {
+		at time.Duration
+		n  int
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var q Queue[int]
+		var list []item // in order of time, equal times in order of arrival
+		n := 0
+		t.Repeat(map[string]func(*rapid.T){
+			"put": func(t *rapid.T) {
+				at := time.Duration(rapid.IntRange(0, 20).Draw(t, "at"))
+				q.Put(at, n)
+				i, _ := slices.BinarySearchFunc(list, at+1, func(it item, at time.Duration) int { return int(it.at - at) })
+				list = slices.Insert(list, i, item{at, n})
+				n++
+			},
+			"pop": func(t *rapid.T) {
+				now := time.Duration(rapid.IntRange(0, 20).Draw(t, "now"))
+				got, at, ok := q.Pop(now)
+				if len(list) == 0 || list[0].at > now {
+					if ok || got != 0 || at != 0 {
+						t.Fatalf("popped %d at %d, but nothing was due at %d", got, at, now)
+					}
+					return
+				}
+				if !ok || got != list[0].n || at != list[0].at {
+					t.Fatalf("popped %d due at %d (%v), want %+v", got, at, ok, list[0])
+				}
+				list = list[1:]
+			},
+			"": func(t *rapid.T) {
+				at, ok := q.Next()
+				if q.Len() != len(list) || ok != (len(list) > 0) || ok && at != list[0].at {
+					t.Fatalf("length %d, next %d (%v), want %+v", q.Len(), at, ok, list)
+				}
+			},
+		})
+	})
+}
+
+// A popped packet is not held any longer.
+func TestQueueLetsGo(t *testing.T) {
+	var q Queue[*int]
+	for range 3 {
+		q.Put(1, new(int))
+	}
+	for range 3 {
+		q.Pop(1)
+	}
+	for _, d := range q.heap[:cap(q.heap)] {
+		if d.packet != nil {
+			t.Fatal("a packet that was popped is still held")
+		}
+	}
+}
+
+func TestQueueDoesNotAllocateOnceGrown(t *testing.T) {
+	var q Queue[int]
+	for i := range 100 {
+		q.Put(time.Duration(i), i)
+	}
+	got := testing.AllocsPerRun(100, func() {
+		_, _, _ = q.Pop(1000)
+		q.Put(5, 1)
+	})
+	if got != 0 {
+		t.Errorf("%v allocations for a put and a pop", got)
+	}
+}
