@@ -72,7 +72,7 @@ func (e *exchange) roundTrip(ctx context.Context, c *connection, r *lab.Request)
 		return false
 	}
 	defer func() { _ = resp.Body.Close() }()
-	e.firstByte() // for a library without trace
+	e.firstByte(ctx) // for a library without trace
 	r.Status, r.Protocol = resp.StatusCode, protocolOf(resp)
 	switch {
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
@@ -108,14 +108,16 @@ func (e *exchange) request(ctx context.Context) *http.Request {
 	}
 	return req.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteHeaders:         e.sent,
-		GotFirstResponseByte: e.firstByte,
+		GotFirstResponseByte: func() { e.firstByte(ctx) },
 	}))
 }
 
-// firstByte notes the time, if it is the first time.
-func (e *exchange) firstByte() {
-	now := time.Now()
-	e.first.CompareAndSwap(nil, &now)
+// firstByte notes the time, if it is the first time. A server may still answer
+// when it is told that the client has given up: that is no first byte.
+func (e *exchange) firstByte(ctx context.Context) {
+	if now := time.Now(); ctx.Err() == nil {
+		e.first.CompareAndSwap(nil, &now)
+	}
 }
 
 // readObject reads an object and compares it with the lab's content.

@@ -21,12 +21,14 @@ func TestMain(m *testing.M) {
 
 // loopback is this machine's own network. Dialling can be made to go wrong.
 type loopback struct {
-	dials atomic.Int32
+	dials atomic.Int32                           // begun
+	done  atomic.Int32                           // and ended
 	dial  func(ctx context.Context, n int) error // before the nth dial, from 1
 }
 
 func (l *loopback) Dial(ctx context.Context, a netip.AddrPort) (net.Conn, error) {
 	n := l.dials.Add(1)
+	defer l.done.Add(1)
 	if l.dial != nil {
 		if err := l.dial(ctx, int(n)); err != nil {
 			return nil, err
@@ -37,6 +39,7 @@ func (l *loopback) Dial(ctx context.Context, a netip.AddrPort) (net.Conn, error)
 
 func (l *loopback) ListenPacket(a netip.AddrPort) (net.PacketConn, error) {
 	l.dials.Add(1)
+	defer l.done.Add(1)
 	if a.Port() != 0 || !a.Addr().IsUnspecified() {
 		return nil, errors.New("asked for " + a.String())
 	}

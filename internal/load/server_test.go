@@ -63,18 +63,7 @@ func serve(t *testing.T, h http.Handler, s settings) *server {
 	conf := &tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: s.protos, MinVersion: s.tls, MaxVersion: s.tls}
 	quicConf := http3.ConfigureTLSConfig(&tls.Config{Certificates: []tls.Certificate{cert}})
 
-	l, err := net.Listen("tcp", s.addr)
-	if err != nil {
-		if strings.HasPrefix(s.addr, "[") && !hasIPv6() {
-			t.Skip("this machine has no IPv6 loopback address: ", err)
-		}
-		t.Fatal(err)
-	}
-	u, err := net.ListenPacket("udp", l.Addr().String())
-	if err != nil {
-		_ = l.Close()
-		t.Fatal(err)
-	}
+	l, u := listen(t, s.addr)
 	srv := &server{addr: netip.MustParseAddrPort(l.Addr().String())}
 	tcp := &http.Server{
 		Handler: h, ErrorLog: log.New(io.Discard, "", 0),
@@ -103,6 +92,27 @@ func serve(t *testing.T, h http.Handler, s settings) *server {
 		serving.Wait()
 	})
 	return srv
+}
+
+// listen finds a port that is free for TCP and UDP.
+func listen(t *testing.T, addr string) (net.Listener, net.PacketConn) {
+	t.Helper()
+	for range 20 {
+		l, err := net.Listen("tcp", addr)
+		if err != nil {
+			if strings.HasPrefix(addr, "[") && !hasIPv6() {
+				t.Skip("this machine has no IPv6 loopback address: ", err)
+			}
+			t.Fatal(err)
+		}
+		u, err := net.ListenPacket("udp", l.Addr().String())
+		if err == nil {
+			return l, u
+		}
+		_ = l.Close()
+	}
+	t.Fatal("no port is free for TCP and UDP")
+	return nil, nil
 }
 
 // config asks for n objects of a size from the server.

@@ -347,13 +347,21 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(100 * time.Millisecond) // let them all begin
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		now := stacks()
+		if strings.Count(now, "origin.wait(") == 3 && strings.Count(now, "origin.answer.write(") == 3 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("not all requests have begun:\n", now)
+		}
+	}
 	for range 2 {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for deadline := time.Now().Add(10 * time.Second); ended.Load() < 6; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); ended.Load() < 6; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d of 6 requests ended with an error", ended.Load())
 		}

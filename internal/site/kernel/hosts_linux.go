@@ -46,6 +46,7 @@ func (s *Site) Open(ctx context.Context, run lab.Run) (*Hosts, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("open kernel site: %w", err)
 	}
+	promptProcess()
 	h := &Hosts{site: *s, run: run, stop: -1}
 	if err := h.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open kernel site: %w", err), h.Close())
@@ -106,6 +107,7 @@ func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
 		return lab.Report{}, errors.Join(fmt.Errorf("prepare client: %w", err), h.broken())
 	}
 	h.prepared = prepared
+	defer withoutCollector()()
 	before := h.usage()
 	report, err := prepared.Go(ctx)
 	h.cut(before)

@@ -72,18 +72,16 @@ type pump struct {
 // start lets the pump run on a thread of its own until its stop is readable.
 func (p *pump) start() {
 	p.done = make(chan struct{})
-	moreProcessors(1)
 	t := newThread()
 	go func() {
 		defer close(p.done)
-		defer moreProcessors(-1)
 		defer t.close()
 		p.err = t.do(p.run)
 	}()
 }
 
 func (p *pump) run() error {
-	promptly()
+	prompt()
 	p.poll = [2]unix.PollFd{
 		{Fd: int32(p.in.fd), Events: unix.POLLIN},
 		{Fd: int32(p.stop), Events: unix.POLLIN},

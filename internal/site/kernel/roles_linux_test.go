@@ -85,7 +85,7 @@ func playEcho(args []string) error {
 	}
 	go func() {
 		runtime.LockOSThread()
-		promptly()
+		prompt()
 		b := make([]byte, 2000)
 		for {
 			n, from, err := unix.Recvfrom(fd, b, 0)
@@ -113,7 +113,7 @@ func playPing(args []string) error {
 	}
 	return serveLines(func(string) (any, error) {
 		runtime.LockOSThread()
-		promptly()
+		prompt()
 		var all []time.Duration
 		b := make([]byte, 100)
 		for range n {
