@@ -1,5 +1,10 @@
 package lab
 
+import (
+	"math"
+	"time"
+)
+
 // Record is all that one run left behind. Failed runs have records too.
 // All times are in seconds; a value that could not be had is null, never absent.
 type Record struct {
@@ -78,9 +83,15 @@ type Request struct {
 type Report struct {
 	Requests    []Request `json:"requests"`
 	Connections int       `json:"connections"` // opened for the load
+	Lead        float64   `json:"lead"`        // s: from being asked to the load's start: the warm-up
 	Duration    float64   `json:"duration"`    // s: from the load's start to the end of the last request
 	Side        Side      `json:"side"`
 	Error       string    `json:"error"` // the load could not even start
+}
+
+// End is when the load ended, for a client that was asked at time asked.
+func (r Report) End(asked time.Duration) time.Duration {
+	return asked + time.Duration(math.Round((r.Lead+r.Duration)*1e9))
 }
 
 // Side is what is known of one host's program.

@@ -45,6 +45,7 @@ type load struct {
 // Where the load could not start, because cfg is wrong (lab.Invalid) or the
 // warm-up failed, the report's Error says why, and so do all of its requests.
 func Get(ctx context.Context, n Network, cfg lab.ClientConfig) lab.Report {
+	asked := time.Now()
 	d, err := newDialer(n, cfg)
 	if err != nil {
 		return d.failed(lab.Request{Outcome: lab.Invalid, Error: err.Error()})
@@ -60,7 +61,8 @@ func Get(ctx context.Context, n Network, cfg lab.ClientConfig) lab.Report {
 	l := &load{dialer: d, start: time.Now(), requests: make([]lab.Request, cfg.Load.Objects)}
 	l.run(ctx, conns)
 	return lab.Report{
-		Requests: l.requests, Connections: len(d.attempts), Duration: l.ended.Seconds(), Side: d.side(),
+		Requests: l.requests, Connections: len(d.attempts), Side: d.side(),
+		Lead: l.start.Sub(asked).Seconds(), Duration: l.ended.Seconds(),
 	}
 }
 

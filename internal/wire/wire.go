@@ -25,9 +25,7 @@ type Witness struct {
 	quic  map[string]bool
 	tcp   int
 
-	last   time.Duration // time of the newest packet
-	seen   bool
-	digest digest
+	trace trace
 }
 
 // flow names one direction of a TCP connection.
@@ -60,8 +58,7 @@ func (w *Witness) See(d lab.Direction, now time.Duration, packet []byte, drop st
 	if drop != "" {
 		way.Drops[drop]++
 	}
-	w.last, w.seen = now, true
-	w.digest.add(d, now, len(packet), drop)
+	w.trace.add(d, now, len(packet), drop)
 	h, ok := parse(packet)
 	switch {
 	case ok && h.proto == protoTCP:
@@ -76,16 +73,19 @@ func (w *Witness) See(d lab.Direction, now time.Duration, packet []byte, drop st
 // Foreign tells the witness of a packet of neither host, which was not carried.
 func (w *Witness) Foreign(d lab.Direction) { w.ways[d].Foreign++ }
 
-// Facts returns what was seen, for a load that ended at time end.
-func (w *Witness) Facts(end time.Duration) lab.Wire {
+// Facts returns what was seen, for a load that ended at time end. Packets of
+// that instant and after it are those with which the connections were closed:
+// they count as packets, but neither for the digest nor for the silence.
+//
+// margin is by how much end may be wrong. The silence leaves out packets of the
+// last margin before end as well, so that it is never too short for that.
+func (w *Witness) Facts(end, margin time.Duration) lab.Wire {
 	f := lab.Wire{
 		Connections: w.tcp + len(w.quic),
-		Digest:      w.digest.until(end),
+		Digest:      w.trace.digest(end),
+		Silence:     w.trace.silence(end, margin).Seconds(),
 	}
 	f.Up, f.Down = w.way(lab.Up), w.way(lab.Down)
-	if w.seen && end > w.last {
-		f.Silence = (end - w.last).Seconds()
-	}
 	return f
 }
 
@@ -138,32 +138,4 @@ func (w *Witness) seeUDP(d lab.Direction, h header) {
 	if id, ok := initialSource(h.payload); ok {
 		w.quic[strconv.Itoa(int(h.source))+"/"+string(id)] = true
 	}
-}
-
-// digest is a running hash of the packets, and the hash as it was before the
-// newest instant: what happens at the very instant of the load's end is cut
-// off, since its order is the scheduler's.
-type digest struct {
-	now, before uint64
-	at          time.Duration
-}
-
-func (g *digest) add(d lab.Direction, at time.Duration, size int, drop string) {
-	if at != g.at {
-		g.before, g.at = g.now, at
-	}
-	g.now = lab.Mix64(g.now ^ uint64(at))
-	g.now = lab.Mix64(g.now ^ uint64(size)<<8 ^ uint64(d)<<1)
-	for _, c := range []byte(drop) {
-		g.now = lab.Mix64(g.now ^ uint64(c))
-	}
-}
-
-func (g *digest) until(end time.Duration) string {
-	sum := g.now
-	if g.at >= end {
-		sum = g.before
-	}
-	s := strconv.FormatUint(sum, 16)
-	return "0000000000000000"[len(s):] + s
 }

@@ -145,7 +145,7 @@ func TestTCPRetransmits(t *testing.T) {
 	} {
 		c := &conversation{w: New()}
 		tt.talk(c)
-		f := c.w.Facts(c.now)
+		f := c.w.Facts(c.now, 0)
 		if f.Up.TCPRetransmits != tt.up || f.Down.TCPRetransmits != tt.down {
 			t.Errorf("%s: %d up, %d down; want %d, %d", tt.name, f.Up.TCPRetransmits, f.Down.TCPRetransmits, tt.up, tt.down)
 		}
@@ -164,12 +164,12 @@ func TestTCPConnections(t *testing.T) {
 		see(lab.Down, 443, port, 900, flagSYN|flagACK)
 		see(lab.Up, port, 443, 101, flagACK)
 	}
-	if got := w.Facts(1).Connections; got != 6 {
+	if got := w.Facts(1, 0).Connections; got != 6 {
 		t.Errorf("%d connections, want 6", got)
 	}
 	see(lab.Up, 5000, 443, 101, flagRST)
 	see(lab.Up, 5000, 443, 77_000, flagSYN) // the port is used again
-	f := w.Facts(1)
+	f := w.Facts(1, 0)
 	if f.Connections != 7 || f.Up.TCPRetransmits != 6 || f.Down.TCPRetransmits != 0 {
 		t.Errorf("%d connections, want 7; %d retransmits, want 6", f.Connections, f.Up.TCPRetransmits)
 	}
@@ -219,7 +219,7 @@ func TestQUICConnections(t *testing.T) {
 		for _, see := range tt.see {
 			see(w)
 		}
-		if got := w.Facts(1).Connections; got != tt.want {
+		if got := w.Facts(1, 0).Connections; got != tt.want {
 			t.Errorf("%s: %d connections, want %d", tt.name, got, tt.want)
 		}
 	}
@@ -236,7 +236,7 @@ func TestCounts(t *testing.T) {
 	w.See(lab.Down, 5, datagram, "")
 	w.See(lab.Down, 6, ip4(1, make([]byte, 8)), "") // ICMP
 	w.Foreign(lab.Down)
-	f := w.Facts(time.Second)
+	f := w.Facts(time.Second, 0)
 	up := lab.WireWay{
 		Packets: 4, Bytes: int64(3*len(segment) + len(datagram)), Drops: map[string]int{"loss": 2, "queue": 1},
 		TCPPackets: 3, UDPPackets: 1, TCPRetransmits: 2,
@@ -252,10 +252,10 @@ func TestCounts(t *testing.T) {
 		t.Errorf("round trips %v", *f.RoundTrips)
 	}
 	f.Up.Drops["loss"] = 99
-	if w.Facts(time.Second).Up.Drops["loss"] != 2 {
+	if w.Facts(time.Second, 0).Up.Drops["loss"] != 2 {
 		t.Error("who asks for facts can change them")
 	}
-	if got := New().Facts(time.Second); got.Silence != 0 || got.Up.Drops == nil {
+	if got := New().Facts(time.Second, 0); got.Silence != 0 || got.Up.Drops == nil {
 		t.Errorf("of nothing: %+v", got)
 	}
 }
@@ -278,7 +278,7 @@ func TestBrokenPackets(t *testing.T) {
 	} {
 		w := New()
 		w.See(lab.Up, 1, p, "")
-		f := w.Facts(1)
+		f := w.Facts(1, 0)
 		if f.Up.Packets != 1 || f.Up.TCPPackets+f.Up.UDPPackets+f.Connections != 0 || f.Up.Bytes != int64(len(p)) {
 			t.Errorf("%s: %+v", name, f.Up)
 		}
@@ -287,7 +287,7 @@ func TestBrokenPackets(t *testing.T) {
 	for name, p := range map[string][]byte{"first fragment": change(6, 0x20), "padding": append(append([]byte(nil), good...), make([]byte, 6)...)} {
 		w := New()
 		w.See(lab.Up, 1, p, "")
-		if f := w.Facts(1); f.Connections != 1 {
+		if f := w.Facts(1, 0); f.Connections != 1 {
 			t.Errorf("%s: not read", name)
 		}
 	}
@@ -305,7 +305,7 @@ func digestOf(end time.Duration, packets ...seen) string {
 	for _, p := range packets {
 		w.See(p.d, p.at, make([]byte, p.size), p.drop)
 	}
-	return w.Facts(end).Digest
+	return w.Facts(end, 0).Digest
 }
 
 func TestDigest(t *testing.T) {
@@ -374,7 +374,7 @@ func FuzzSee(f *testing.F) {
 		if fmt.Sprintf("%x", p) != before {
 			t.Fatal("the packet was changed")
 		}
-		facts := w.Facts(3)
+		facts := w.Facts(3, 0)
 		way := facts.Up
 		if down {
 			way = facts.Down
@@ -383,4 +383,29 @@ func FuzzSee(f *testing.F) {
 			t.Fatalf("%+v", facts)
 		}
 	})
+}
+
+// What follows a load's end closes its connections: it changes neither the
+// digest nor the silence, and in real time neither does what comes just before.
+func TestFactsAreCutAtTheLoadsEnd(t *testing.T) {
+	at := func(times ...time.Duration) *Witness {
+		w := New()
+		for _, now := range times {
+			w.See(lab.Up, now*time.Millisecond, make([]byte, 40), "")
+		}
+		return w
+	}
+	end := 1000 * time.Millisecond
+	plain, closing := at(100, 400).Facts(end, 0), at(100, 400, 1000, 1001, 1002).Facts(end, 0)
+	if plain.Digest != closing.Digest || plain.Silence != 0.6 || closing.Silence != 0.6 {
+		t.Errorf("silence %v and %v, digests %s and %s", plain.Silence, closing.Silence, plain.Digest, closing.Digest)
+	}
+	for margin, want := range map[time.Duration]float64{0: 0.01, 30 * time.Millisecond: 0.6} {
+		if got := at(100, 400, 990, 1005).Facts(end, margin).Silence; got != want {
+			t.Errorf("margin %s: silence of %v s, want %v", margin, got, want)
+		}
+	}
+	if got := at(1000).Facts(end, 0); got.Silence != 0 || got.Digest != New().Facts(end, 0).Digest {
+		t.Errorf("nothing came before the end: %+v", got)
+	}
 }

@@ -117,10 +117,11 @@ type clientFunc func(ctx context.Context, host *Host, server netip.AddrPort) err
 
 func (f clientFunc) Get(ctx context.Context, host *Host, run lab.Run) lab.Report {
 	_, addr := run.Cell.Path.Family.Hosts()
+	start := time.Now()
 	if err := f(ctx, host, netip.AddrPortFrom(addr, lab.Port)); err != nil {
 		return lab.Report{Error: err.Error()}
 	}
-	return lab.Report{}
+	return lab.Report{Duration: time.Since(start).Seconds()}
 }
 
 // plainClient asks for size bytes over one TCP connection, and then sends one

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/samewire/samewire/internal/lab"
 )
@@ -46,8 +47,9 @@ func (h *Hosts) Serve(ctx context.Context) error {
 // Get carries out the run's load with the run's client, until it is done or
 // ctx ends. The client runs in this process and cannot fail but by its report.
 func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
+	asked := h.pump.now()
 	report := h.site.Client.Get(ctx, h.client, h.run)
-	facts := h.facts()
+	facts := h.facts(report.End(asked))
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.cut = &facts
@@ -62,13 +64,14 @@ func (h *Hosts) Facts() lab.Facts {
 	if cut != nil {
 		return *cut
 	}
-	return h.facts()
+	return h.facts(h.pump.now())
 }
 
-// facts returns what the lab has seen until now.
-func (h *Hosts) facts() lab.Facts {
+// facts returns what the lab has seen until now, for a load that ended at time
+// end.
+func (h *Hosts) facts(end time.Duration) lab.Facts {
 	var f lab.Facts
-	f.Wire, f.Lateness = h.pump.facts()
+	f.Wire, f.Lateness = h.pump.facts(end)
 	h.mu.Lock()
 	if h.running != nil {
 		f.Server = h.running.Side()

@@ -155,9 +155,9 @@ func (p *pump) stop() {
 	}
 }
 
-// facts returns what was seen until now.
-func (p *pump) facts() (lab.Wire, lab.Lateness) {
+// facts returns what was seen until now, for a load that ended at time end.
+func (p *pump) facts(end time.Duration) (lab.Wire, lab.Lateness) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.witness.Facts(p.now()), p.late.summary()
+	return p.witness.Facts(end, margin), p.late.summary()
 }

@@ -109,6 +109,7 @@ func getQUIC(ctx context.Context, host *Host, run lab.Run) (int64, error) {
 type quicClient int64
 
 func (size quicClient) Get(ctx context.Context, host *Host, run lab.Run) lab.Report {
+	start := time.Now()
 	n, err := getQUIC(ctx, host, run)
 	if err == nil && n != int64(size) {
 		err = errors.New("wrong size")
@@ -116,7 +117,7 @@ func (size quicClient) Get(ctx context.Context, host *Host, run lab.Run) lab.Rep
 	if err != nil {
 		return lab.Report{Error: err.Error()}
 	}
-	return lab.Report{}
+	return lab.Report{Duration: time.Since(start).Seconds()}
 }
 
 // quic-go finds the path's MTU, which it does not look for on a socket without

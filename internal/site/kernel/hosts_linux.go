@@ -99,18 +99,22 @@ func (h *Hosts) Serve(ctx context.Context) error {
 }
 
 // Get prepares the run's client and carries out the load, until it is done or
-// ctx ends. The facts are cut at that instant.
+// ctx ends. The facts are cut when the client has reported.
 func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
 	prepared, err := h.site.Client.Prepare(ctx, h.client, h.run)
 	if err != nil {
-		h.cut(h.usage())
+		h.cut(h.usage(), h.observer.now())
 		return lab.Report{}, errors.Join(fmt.Errorf("prepare client: %w", err), h.broken())
 	}
 	h.prepared = prepared
 	defer withoutCollector()()
-	before := h.usage()
+	before, asked := h.usage(), h.observer.now()
 	report, err := prepared.Go(ctx)
-	h.cut(before)
+	end := h.observer.now()
+	if err == nil {
+		end = report.End(asked)
+	}
+	h.cut(before, end)
 	if err != nil {
 		err = fmt.Errorf("carry out load: %w", err)
 	}
@@ -122,17 +126,17 @@ func (h *Hosts) Facts() lab.Facts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.facts == nil {
-		return h.observe()
+		return h.observe(h.observer.now())
 	}
 	f := *h.facts
 	f.Wire.Up.Drops, f.Wire.Down.Drops = maps.Clone(f.Wire.Up.Drops), maps.Clone(f.Wire.Down.Drops)
 	return f
 }
 
-// cut keeps the facts of this instant. The wire comes first: what the sides
-// are asked takes time.
-func (h *Hosts) cut(before usage) {
-	f := h.observe()
+// cut keeps the facts of this instant, for a load that ended at time end. The
+// wire comes first: what the sides are asked takes time.
+func (h *Hosts) cut(before usage, end time.Duration) {
+	f := h.observe(end)
 	after := h.usage()
 	if h.running != nil {
 		f.Server = h.running.Side()
@@ -144,10 +148,15 @@ func (h *Hosts) cut(before usage) {
 	h.facts = &f
 }
 
-// observe returns what the wire and the lab itself show of the run so far.
-func (h *Hosts) observe() lab.Facts {
+// endMargin is by how much the instant of a load's end may be wrong: the word
+// to start and the client's report go through pipes.
+const endMargin = 30 * time.Millisecond
+
+// observe returns what the wire and the lab itself show of the run so far, for
+// a load that ended at time end.
+func (h *Hosts) observe(end time.Duration) lab.Facts {
 	h.observer.mu.Lock()
-	f := lab.Facts{Wire: h.observer.witness.Facts(h.observer.now())}
+	f := lab.Facts{Wire: h.observer.witness.Facts(end, endMargin)}
 	h.observer.mu.Unlock()
 	f.Lateness = summary(&h.pumps[lab.Up].late, &h.pumps[lab.Down].late)
 	h.addLost(&f.Wire.Up, lab.Up, h.client, h.server)

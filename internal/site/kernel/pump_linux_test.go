@@ -94,7 +94,7 @@ func (r *rig) awaitOffered(t *testing.T, n int) {
 	await(t, "the last packet", func() bool {
 		r.observer.mu.Lock()
 		defer r.observer.mu.Unlock()
-		return r.observer.witness.Facts(0).Up.Packets == n
+		return r.observer.witness.Facts(0, 0).Up.Packets == n
 	})
 }
 
@@ -144,7 +144,7 @@ func TestPumpCarriesOnlyItsOwn(t *testing.T) {
 	}
 	r.awaitOffered(t, 50)
 	r.end(t)
-	f := r.observer.witness.Facts(r.observer.now()).Up
+	f := r.observer.witness.Facts(r.observer.now(), 0).Up
 	if f.Foreign != 150 || f.Packets != 50 || f.Drops[string(link.ByLoss)] == 0 {
 		t.Errorf("%+v", f)
 	}

@@ -1,0 +1,72 @@
+package wire
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/samewire/samewire/internal/lab"
+)
+
+// traceLength is how many packets may follow a load's end, to close its
+// connections, before the instant of the end is forgotten.
+const traceLength = 256
+
+// trace remembers when the newest packets were offered, and a running hash of
+// all packets as it was after each.
+type trace struct {
+	n      int // packets so far
+	newest [traceLength]moment
+}
+
+type moment struct {
+	at  time.Duration
+	sum uint64
+}
+
+func (t *trace) add(d lab.Direction, at time.Duration, size int, drop string) {
+	sum := uint64(0)
+	if t.n > 0 {
+		sum = t.newest[(t.n-1)%traceLength].sum
+	}
+	sum = lab.Mix64(sum ^ uint64(at))
+	sum = lab.Mix64(sum ^ uint64(size)<<8 ^ uint64(d)<<1)
+	for _, c := range []byte(drop) {
+		sum = lab.Mix64(sum ^ uint64(c))
+	}
+	t.newest[t.n%traceLength] = moment{at, sum}
+	t.n++
+}
+
+// before returns the newest packet before time end, or the oldest that is
+// remembered. It is not ok where no packet was before end.
+func (t *trace) before(end time.Duration) (m moment, ok bool) {
+	for i := t.n - 1; i >= max(t.n-traceLength, 0); i-- {
+		if m = t.newest[i%traceLength]; m.at < end {
+			return m, true
+		}
+	}
+	return m, t.n > traceLength
+}
+
+// digest names the packets before time end.
+func (t *trace) digest(end time.Duration) string {
+	m, ok := t.before(end)
+	if !ok {
+		m.sum = 0
+	}
+	s := strconv.FormatUint(m.sum, 16)
+	return "0000000000000000"[len(s):] + s
+}
+
+// silence is how long the wire had been silent at time end, leaving out the
+// last margin. A wire on which there never was a packet is not silent.
+func (t *trace) silence(end, margin time.Duration) time.Duration {
+	if t.n == 0 {
+		return 0
+	}
+	m, ok := t.before(end - margin)
+	if !ok {
+		return 0
+	}
+	return max(end-m.at, 0)
+}
