@@ -12,6 +12,7 @@ type estimate struct {
 	pending map[string]lab.Run
 	took    map[string]float64 // s, by cell: what a run in real time will take
 	virtual average            // real seconds of a virtual run
+	jobs    map[lab.SiteName]int
 }
 
 // overhead is what a run in real time costs beyond its load: hosts, server and
@@ -23,8 +24,8 @@ type average struct {
 	n   int
 }
 
-func newEstimate(p lab.Plan, done map[string]bool) *estimate {
-	e := &estimate{pending: map[string]lab.Run{}, took: map[string]float64{}}
+func newEstimate(p lab.Plan, done map[string]bool, jobs map[lab.SiteName]int) *estimate {
+	e := &estimate{jobs: jobs, pending: map[string]lab.Run{}, took: map[string]float64{}}
 	for _, r := range p.Runs {
 		if !done[r.ID] {
 			e.pending[r.ID] = r
@@ -56,7 +57,7 @@ func (e *estimate) ended(r lab.Record) {
 func (e *estimate) left() time.Duration {
 	var s float64
 	for _, r := range e.pending {
-		s += e.expect(r)
+		s += e.expect(r) / float64(max(e.jobs[r.Cell.Site], 1))
 	}
 	return time.Duration(s * float64(time.Second))
 }

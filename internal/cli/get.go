@@ -193,7 +193,7 @@ func getLab(ctx context.Context, s streams) error {
 	if err := insideLab(); err != nil {
 		return exit(exitFailed, err)
 	}
-	warm := func(cfg lab.ClientConfig) error { return warmUp(lab.ServerConfig{TLS: cfg.TLS}, cfg.Protocol) }
+	warm := func(cfg lab.ClientConfig) error { return warmUp(cfg.TLS, append(warmLoads(cfg.Protocol), cfg)...) }
 	err := peer.GetLab(s.in, s.out, warm, func(cfg lab.ClientConfig) lab.Report {
 		return load.Get(ctx, sockets.Net{}, cfg)
 	})

@@ -9,11 +9,10 @@ import (
 	"github.com/samewire/samewire/internal/runner"
 )
 
-// medianOf carries out n runs of a cell and returns the median of a metric in
-// s, of those that the lab did not spoil.
-func medianOf(t testing.TB, c runner.Carrier, path, load string, p lab.Protocol, metric string, n int) float64 {
+// runsOf carries out n runs of a cell and returns a metric of each in s, the
+// least first. Runs that the lab spoilt are carried out again.
+func runsOf(t testing.TB, c runner.Carrier, path, load string, p lab.Protocol, metric string, n int) (got []float64) {
 	t.Helper()
-	var got []float64
 	for rep := 1; len(got) < n; rep++ {
 		if rep > 3*n {
 			t.Fatalf("%s %s %s: only %d of %d runs were not too late", path, load, p, len(got), rep)
@@ -26,7 +25,22 @@ func medianOf(t testing.TB, c runner.Carrier, path, load string, p lab.Protocol,
 		got = append(got, *mustOK(t, r).Value(metric))
 	}
 	slices.Sort(got)
+	return got
+}
+
+func medianOf(t testing.TB, c runner.Carrier, path, load string, p lab.Protocol, metric string, n int) float64 {
+	t.Helper()
+	got := runsOf(t, c, path, load, p, metric, n)
 	return (got[(n-1)/2] + got[n/2]) / 2
+}
+
+// fastestOf is the fastest of n runs, which says what the kernel's path and
+// stacks can do on a machine that is busy with other things, too. (h2 with many
+// streams has two modes one round trip apart: net/http's small TLS records at
+// a connection's start sometimes fill the initial window of ten packets.)
+func fastestOf(t testing.TB, c runner.Carrier, path, load string, p lab.Protocol, n int) float64 {
+	t.Helper()
+	return runsOf(t, c, path, load, p, lab.Duration, n)[0]
 }
 
 // A cold connection at RTT 150 ms: TCP and TLS 1.3 cost one round trip more
@@ -69,7 +83,7 @@ func TestKernelSmallObjects(t *testing.T) {
 		t.Run(k.path+" "+k.load, func(t *testing.T) {
 			var got [3]float64
 			for i, p := range lab.Protocols() {
-				got[i] = medianOf(t, c, k.path, k.load, p, lab.Duration, 3) * 1e3
+				got[i] = fastestOf(t, c, k.path, k.load, p, 5) * 1e3
 			}
 			t.Logf("h1 %.0f, h2 %.0f, h3 %.0f ms; real programs %v", got[0], got[1], got[2], k.ms)
 			for i, p := range lab.Protocols() {
@@ -95,9 +109,9 @@ func TestKernelBigFile(t *testing.T) {
 	c := carrierOf(t, lab.Kernel, 1)
 	for _, path := range []string{"wired", "intercontinental"} {
 		rtt := presetPath(t, path).RTT().Seconds()
-		h1 := medianOf(t, c, path, "big", lab.H1, lab.Duration, 3)
-		h2 := medianOf(t, c, path, "big", lab.H2, lab.Duration, 3)
-		h3 := medianOf(t, c, path, "big", lab.H3, lab.Duration, 3)
+		h1 := fastestOf(t, c, path, "big", lab.H1, 4)
+		h2 := fastestOf(t, c, path, "big", lab.H2, 4)
+		h3 := fastestOf(t, c, path, "big", lab.H3, 4)
 		t.Logf("%s: h1 %.0f, h2 %.0f, h3 %.0f ms", path, h1*1e3, h2*1e3, h3*1e3)
 		if math.Abs(h1/h2-1) > 0.03 {
 			t.Errorf("%s: h1 %.0f ms and h2 %.0f ms are more than 3 %% apart", path, h1*1e3, h2*1e3)
@@ -114,7 +128,7 @@ func TestKernelAndVirtualAgree(t *testing.T) {
 	for _, path := range []string{"wired", "intercontinental"} {
 		for _, load := range []string{"cold", "ten-small", "fifty-small", "big"} {
 			for _, p := range lab.Protocols() {
-				here := medianOf(t, k, path, load, p, lab.Duration, 3)
+				here := fastestOf(t, k, path, load, p, 4)
 				protocol := *mustOK(t, v.Carry(t.Context(), cellRun(t, lab.Virtual, path, load, p, 1))).Value(lab.Duration)
 				apart, limit := here/protocol-1, 0.10
 				if p == lab.H3 {

@@ -34,8 +34,8 @@ var _ runner.Observer = (*progress)(nil)
 // sayEvery is the least time between two plain lines of progress.
 const sayEvery = 5 * time.Second
 
-func newProgress(out io.Writer, p lab.Plan, done map[string]bool) *progress {
-	g := &progress{out: out, total: len(p.Runs), plan: newEstimate(p, done), said: time.Now()}
+func newProgress(out io.Writer, p lab.Plan, done map[string]bool, jobs map[lab.SiteName]int) *progress {
+	g := &progress{out: out, total: len(p.Runs), plan: newEstimate(p, done, jobs), said: time.Now()}
 	for _, r := range p.Runs {
 		if done[r.ID] {
 			g.done++

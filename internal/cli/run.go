@@ -149,7 +149,7 @@ func carryOut(ctx context.Context, out io.Writer, p lab.Plan, folder *store.Fold
 	if err != nil {
 		return exit(exitFailed, err)
 	}
-	g := newProgress(out, p, done)
+	g := newProgress(out, p, done, sites.jobs())
 	err = runner.Run(ctx, p, runner.Options{
 		Carriers: sites.carriers(), Jobs: sites.jobs(), Done: done, Sink: folder, Observer: g,
 	})

@@ -109,7 +109,7 @@ func serveLab(s streams) error {
 		return exit(exitFailed, err)
 	}
 	err := peer.ServeLab(s.in, s.out, func(cfg lab.ServerConfig) (peer.Server, error) {
-		if err := warmUp(lab.ServerConfig{TLS: cfg.TLS}, lab.Protocols()...); err != nil {
+		if err := warmUp(cfg.TLS, warmLoads(lab.Protocols()...)...); err != nil {
 			return nil, err
 		}
 		return origin.Start(sockets.Net{}, cfg)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"runtime"
 	"time"
 
 	"github.com/samewire/samewire/internal/lab"
@@ -19,30 +20,40 @@ const warmLimit = 10 * time.Second
 // warmAddr is on the loopback device of the emulated host, where nobody else is.
 var warmAddr = netip.MustParseAddrPort("127.0.0.1:9")
 
-// warmUp speaks each protocol once with itself, over the loopback device of
-// its own host, so that what a program does only once (paging in its code,
-// preparing its cryptography) is not counted as the protocol's time. Both
-// programs do so before they say that they are ready.
-func warmUp(authority lab.ServerConfig, protocols ...lab.Protocol) error {
-	authority.Addr = warmAddr
-	server, err := origin.Start(sockets.Net{}, authority)
+// warmSize is the largest object that is fetched to warm up.
+const warmSize = 100_000
+
+// warmUp carries out loads over the loopback device of the program's own host,
+// with itself, so that what a program does only once (paging in its code and
+// memory, preparing its cryptography) is not counted as the protocol's time.
+// Both programs do so before they say that they are ready.
+func warmUp(tls string, loads ...lab.ClientConfig) error {
+	server, err := origin.Start(sockets.Net{}, lab.ServerConfig{Addr: warmAddr, TLS: tls})
 	if err != nil {
 		return fmt.Errorf("warm up: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), warmLimit)
 	defer cancel()
 	var faults []error
-	for _, p := range protocols {
-		report := load.Get(ctx, sockets.Net{}, lab.ClientConfig{
-			Addr: warmAddr, ServerName: lab.ServerName, RootPEM: server.Certificate(),
-			Protocol: p, TLS: authority.TLS, Connections: 1,
-			Load: lab.Load{Name: "warm-up", Objects: 2, Size: 100_000},
-		})
-		for _, q := range report.Requests {
+	for _, cfg := range loads {
+		cfg.Addr, cfg.ServerName, cfg.RootPEM = warmAddr, lab.ServerName, server.Certificate()
+		cfg.TLS, cfg.Load.Warm, cfg.Load.Size = tls, false, min(cfg.Load.Size, warmSize)
+		for _, q := range load.Get(ctx, sockets.Net{}, cfg).Requests {
 			if q.Outcome != lab.OK {
-				faults = append(faults, fmt.Errorf("warm up %s: %s: %s", p, q.Outcome, q.Error))
+				faults = append(faults, fmt.Errorf("warm up %s: %s: %s", cfg.Protocol, q.Outcome, q.Error))
 			}
 		}
 	}
-	return errors.Join(append(faults, server.Close())...)
+	err = errors.Join(append(faults, server.Close())...)
+	runtime.GC() // memory that has been used before costs no page faults
+	return err
+}
+
+// warmLoads are loads that warm a server or client up, for each protocol.
+func warmLoads(protocols ...lab.Protocol) (loads []lab.ClientConfig) {
+	for _, p := range protocols {
+		load := lab.Load{Name: "warm-up", Objects: 10, Size: warmSize}
+		loads = append(loads, lab.ClientConfig{Protocol: p, Load: load, Connections: load.For(p)})
+	}
+	return loads
 }

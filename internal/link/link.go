@@ -19,6 +19,8 @@
 //   - packets are delivered in the order in which they were offered;
 //   - memory is bounded by the queue limit.
 //
+// It also counts lateness (Lateness), which is no part of the model.
+//
 // Not modelled yet: jitter, reordering, duplication, corruption, bursts of
 // loss, active queue management, policers, outages.
 package link

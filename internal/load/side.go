@@ -19,7 +19,7 @@ const (
 
 // side says what is known of the client's side.
 func (d *dialer) side() lab.Side {
-	s := lab.Side{Program: program(), Window: window(d.cfg.Protocol)}
+	s := lab.Side{Program: lab.Program(debug.ReadBuildInfo()), Window: window(d.cfg.Protocol)}
 	for _, c := range d.attempts {
 		s.Senders = append(s.Senders, c.senders...)
 		if c.buffer != nil && (s.UDPReceiveBuffer == nil || *c.buffer < *s.UDPReceiveBuffer) {
@@ -42,27 +42,4 @@ func window(p lab.Protocol) *int64 {
 		return nil
 	}
 	return &w
-}
-
-// program names samewire and the library whose version matters most. A test's
-// binary does not know its dependencies.
-func program() string {
-	name := "samewire " + lab.Version
-	if info, ok := debug.ReadBuildInfo(); ok {
-		name += quicVersion(info)
-	}
-	return name
-}
-
-func quicVersion(info *debug.BuildInfo) string {
-	for _, m := range info.Deps {
-		if m.Path != "github.com/quic-go/quic-go" {
-			continue
-		}
-		if m.Replace != nil {
-			m = m.Replace
-		}
-		return " (quic-go " + m.Version + ")"
-	}
-	return ""
 }

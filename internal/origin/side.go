@@ -62,30 +62,7 @@ func (s *Server) Side() lab.Side {
 	defer s.side.mu.Unlock()
 	window := int64(streamWindow)
 	return lab.Side{
-		Program: program(), Senders: slices.Clone(s.side.senders),
+		Program: lab.Program(debug.ReadBuildInfo()), Senders: slices.Clone(s.side.senders),
 		UDPReceiveBuffer: s.side.buffer, Window: &window,
 	}
-}
-
-// program names samewire and the library whose version matters most. A test's
-// binary does not know its dependencies.
-func program() string {
-	name := "samewire " + lab.Version
-	if info, ok := debug.ReadBuildInfo(); ok {
-		name += quicVersion(info)
-	}
-	return name
-}
-
-func quicVersion(info *debug.BuildInfo) string {
-	for _, m := range info.Deps {
-		if m.Path != "github.com/quic-go/quic-go" {
-			continue
-		}
-		if m.Replace != nil {
-			m = m.Replace
-		}
-		return " (quic-go " + m.Version + ")"
-	}
-	return ""
 }

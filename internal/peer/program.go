@@ -64,8 +64,15 @@ func GetLab(in io.Reader, out io.Writer, warm func(lab.ClientConfig) error, get 
 	if err := say(out, answer{Ready: true}); err != nil {
 		return err
 	}
-	if line, err := lines.ReadString('\n'); err != nil || strings.TrimSpace(line) != sayGo {
+	line, err := lines.ReadString('\n')
+	if errors.Is(err, io.EOF) {
 		return nil // given up before the start
+	}
+	if err != nil {
+		return fmt.Errorf("wait for the word to start: %w", err)
+	}
+	if word := strings.TrimSpace(line); word != sayGo {
+		return fmt.Errorf("wait for the word to start: got %q", word)
 	}
 	report := get(cfg)
 	return say(out, answer{Report: &report})

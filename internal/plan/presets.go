@@ -64,9 +64,9 @@ func pathPresets() []preset[lab.Path] {
 func loadPresets() []preset[lab.Load] {
 	return []preset[lab.Load]{
 		{"cold", "one small object on a new connection: the handshake and one request",
-			sixNetworks + "; our choice: 8 KiB, which is one flight", lab.Load{Objects: 1, Size: 8192}},
+			sixNetworks + "; our choice: 4 KiB, which is less than an initial window in any protocol", lab.Load{Objects: 1, Size: 4096}},
 		{"warm", "the same object on a connection that is open already",
-			"samewire: what is left of cold without the handshake", lab.Load{Objects: 1, Size: 8192, Warm: true}},
+			"samewire: what is left of cold without the handshake", lab.Load{Objects: 1, Size: 4096, Warm: true}},
 		{"ten-small", "ten objects of 8 KiB, asked for at once on new connections",
 			sixNetworks, lab.Load{Objects: 10, Size: 8192}},
 		{"fifty-small", "fifty objects of 8 KiB, asked for at once on new connections",

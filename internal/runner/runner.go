@@ -102,12 +102,12 @@ func runSite(ctx context.Context, runs []lab.Run, jobs int, o Options) error {
 // are kept.
 func runOne(ctx context.Context, run lab.Run, o Options) error {
 	for attempt := 1; attempt <= 2; attempt++ {
-		if ctx.Err() != nil {
+		if givenUp(ctx) {
 			return nil
 		}
 		o.Observer.Started(run, attempt)
 		record := o.Carriers[run.Cell.Site].Carry(ctx, run)
-		if ctx.Err() != nil && record.Outcome == lab.Invalid {
+		if givenUp(ctx) && record.Outcome == lab.Invalid {
 			return nil // given up in the middle: no result
 		}
 		record.Attempt = attempt
@@ -121,6 +121,8 @@ func runOne(ctx context.Context, run lab.Run, o Options) error {
 	}
 	return nil
 }
+
+func givenUp(ctx context.Context) bool { return ctx.Err() != nil }
 
 type silent struct{}
 

@@ -32,7 +32,7 @@ type pump struct {
 	ways    [2]*link.Way
 	witness *wire.Witness
 	queue   link.Queue[parcel]
-	late    lateness
+	late    link.Lateness
 	next    time.Duration
 	closed  bool
 }
@@ -122,7 +122,7 @@ func (p *pump) deliverDue() bool {
 			p.mu.Unlock()
 			return true
 		}
-		p.late.add(now - due)
+		p.late.Add(now - due)
 		p.mu.Unlock()
 		first.to.receive(first.packet)
 	}
@@ -159,5 +159,5 @@ func (p *pump) stop() {
 func (p *pump) facts(end time.Duration) (lab.Wire, lab.Lateness) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.witness.Facts(end, margin), p.late.summary()
+	return p.witness.Facts(end, margin), link.Summary(&p.late)
 }

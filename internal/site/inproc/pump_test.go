@@ -1,9 +1,7 @@
 package inproc
 
 import (
-	"math/rand/v2"
 	"testing"
-	"testing/quick"
 	"time"
 
 	"gvisor.dev/gvisor/pkg/tcpip"
@@ -54,35 +52,5 @@ func TestRandomFollowsFromSeedAndHost(t *testing.T) {
 	}
 	if first == draw(2, "client") || first == draw(1, "server") {
 		t.Error("two seeds or hosts, one sequence")
-	}
-}
-
-func TestLateness(t *testing.T) {
-	var l lateness
-	if s := l.summary(); s.P50 != 0 || s.P99 != 0 || s.Max != 0 {
-		t.Errorf("of nothing: %+v", s)
-	}
-	for i := 1; i <= 1000; i++ {
-		l.add(time.Duration(i) * time.Microsecond)
-	}
-	l.add(-time.Second)
-	s := l.summary()
-	if !within(s.P50, 500e-6) || !within(s.P99, 990e-6) || s.Max != 1000e-6 {
-		t.Errorf("of 1 to 1000 µs: %+v", s)
-	}
-}
-
-// within says whether a quantile is want or up to an eighth more.
-func within(got, want float64) bool { return got >= want && got <= want*1.125 }
-
-func TestLatenessBuckets(t *testing.T) {
-	property := func(x uint64) bool {
-		d := time.Duration(x >> 1 >> rand.IntN(63))
-		i := bucket(d)
-		return i < len(lateness{}.buckets) && highest(i) >= d && (i == 0 || highest(i-1) < d) &&
-			float64(highest(i)) <= 1.125*float64(d)
-	}
-	if err := quick.Check(property, &quick.Config{MaxCount: 10000}); err != nil {
-		t.Error(err)
 	}
 }

@@ -107,10 +107,8 @@ func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
 		return lab.Report{}, errors.Join(fmt.Errorf("prepare client: %w", err), h.broken())
 	}
 	h.prepared = prepared
-	defer withoutCollector()()
-	before, asked := h.usage(), h.observer.now()
-	report, err := prepared.Go(ctx)
-	end := h.observer.now()
+	before := h.usage()
+	report, asked, end, err := h.load(ctx)
 	if err == nil {
 		end = report.End(asked)
 	}
@@ -119,6 +117,16 @@ func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
 		err = fmt.Errorf("carry out load: %w", err)
 	}
 	return report, errors.Join(err, h.broken())
+}
+
+// load lets the client carry out its load, undisturbed. It returns the times of
+// asking for it and of the answer.
+func (h *Hosts) load(ctx context.Context) (report lab.Report, asked, end time.Duration, err error) {
+	defer withoutCollector()()
+	defer urgently()()
+	asked = h.observer.now()
+	report, err = h.prepared.Go(ctx)
+	return report, asked, h.observer.now(), err
 }
 
 // Facts returns what the lab saw until Get ended, or so far.
@@ -158,7 +166,7 @@ func (h *Hosts) observe(end time.Duration) lab.Facts {
 	h.observer.mu.Lock()
 	f := lab.Facts{Wire: h.observer.witness.Facts(end, endMargin)}
 	h.observer.mu.Unlock()
-	f.Lateness = summary(&h.pumps[lab.Up].late, &h.pumps[lab.Down].late)
+	f.Lateness = link.Summary(&h.pumps[lab.Up].late, &h.pumps[lab.Down].late)
 	h.addLost(&f.Wire.Up, lab.Up, h.client, h.server)
 	h.addLost(&f.Wire.Down, lab.Down, h.server, h.client)
 	return f

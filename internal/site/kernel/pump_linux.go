@@ -61,7 +61,7 @@ type pump struct {
 
 	queue link.Queue[[]byte]
 	free  buffers
-	late  lateness
+	late  link.Lateness
 	lost  atomic.Int64 // packets that the kernel would not take
 	poll  [2]unix.PollFd
 
@@ -160,7 +160,7 @@ func (p *pump) deliver() {
 		if !ok {
 			return
 		}
-		p.late.add(now - at)
+		p.late.Add(now - at)
 		if p.out.write(packet) != 0 {
 			p.lost.Add(1)
 		}

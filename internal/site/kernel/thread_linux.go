@@ -22,7 +22,6 @@ type thread struct {
 	close func()
 }
 
-// newThread starts a thread of ordinary priority.
 func newThread() *thread {
 	t := &thread{work: make(chan func()), quit: make(chan struct{})}
 	t.close = sync.OnceFunc(func() { close(t.quit) })
@@ -42,7 +41,6 @@ func (t *thread) run(started chan struct{}) {
 		runtime.UnlockOSThread()
 		return
 	}
-	ordinary()
 	close(started)
 	for {
 		select {

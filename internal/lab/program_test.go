@@ -1,11 +1,11 @@
-package origin
+package lab
 
 import (
 	"runtime/debug"
 	"testing"
 )
 
-func TestQUICVersion(t *testing.T) {
+func TestProgram(t *testing.T) {
 	other := &debug.Module{Path: "golang.org/x/net", Version: "v0.1.0"}
 	for want, deps := range map[string][]*debug.Module{
 		"":                   {other},
@@ -15,7 +15,7 @@ func TestQUICVersion(t *testing.T) {
 			Replace: &debug.Module{Path: "example.com/fork", Version: "v0.66.0"},
 		}},
 	} {
-		if got := quicVersion(&debug.BuildInfo{Deps: deps}); got != want {
+		if got := Program(&debug.BuildInfo{Deps: deps}, true); got != "samewire "+Version+want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package kernel
+package link
 
 import (
 	"math/bits"
@@ -15,14 +15,16 @@ const (
 	steps    = 1 << stepBits
 )
 
-// lateness is a histogram of durations on a logarithmic scale. One goroutine
-// may add to it while others read.
-type lateness struct {
+// Lateness counts how much later than due packets were delivered, on a
+// logarithmic scale: in bounded memory, whatever there is to count. One goroutine
+// may add to it while others read. The zero value is ready for use.
+type Lateness struct {
 	buckets [(64 - stepBits) * steps]atomic.Uint64
 	max     atomic.Int64
 }
 
-func (l *lateness) add(d time.Duration) {
+// Add counts one packet that was late by d; a negative d counts as 0.
+func (l *Lateness) Add(d time.Duration) {
 	d = max(d, 0)
 	l.buckets[bucket(uint64(d))].Add(1)
 	if int64(d) > l.max.Load() {
@@ -49,9 +51,10 @@ func least(i int) time.Duration {
 	return time.Duration(uint64(i%steps+steps) << shift)
 }
 
-// summary returns the quantiles over all the histograms together.
-func summary(all ...*lateness) lab.Lateness {
-	var counts [len(lateness{}.buckets)]uint64
+// Summary returns the quantiles over all the counts together, each at most 1/32
+// too low, and the worst.
+func Summary(all ...*Lateness) lab.Lateness {
+	var counts [len(Lateness{}.buckets)]uint64
 	var n uint64
 	var worst time.Duration
 	for _, l := range all {
