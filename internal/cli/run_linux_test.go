@@ -214,3 +214,32 @@ func TestWithoutTUN(t *testing.T) {
 		t.Errorf("asked for the kernel site: exit status %s, want 4: %s", status, said)
 	}
 }
+
+// An ordinary user has the kernel site, too, where /dev/net/tun may be opened
+// and user namespaces are allowed.
+func TestOrdinaryUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("becoming another user needs root")
+	}
+	carrierOf(t, "kernel", 1) // skips where it cannot run
+	samewire, _ := build(t)
+	dir, err := os.MkdirTemp("", "samewire-user") // t.TempDir's parent is root's alone
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	// A TUN device as distributions have it, in a mount namespace of its own.
+	script := `mount -t tmpfs none /dev/net && mknod /dev/net/tun c 10 200 && chmod 666 /dev/net/tun && cd ` + dir +
+		` && exec setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=` + dir + ` ` + samewire +
+		` run --site kernel --reps 1 --loads cold --paths wired --out ` + dir + `/out`
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	said, err := exec.CommandContext(ctx, "unshare", "-m", "sh", "-c", script).CombinedOutput()
+	if err != nil || lines(filepath.Join(dir, "out")) < 3 || !bytes.Contains(said, []byte("wired")) {
+		t.Errorf("as an ordinary user: %v: %s", err, said)
+	}
+	wantNoLeftovers(t)
+}
