@@ -31,7 +31,7 @@ func VirtualCommand(path string) Command {
 		Path: path,
 		Args: []string{"worker", "--site", string(lab.Virtual)},
 		Env: []string{
-			"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", "GOGC=off", "GOMEMLIMIT=80MiB",
+			"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", "GOGC=off", "GOMEMLIMIT=48MiB",
 			"QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING=1",
 		},
 	}
