@@ -42,6 +42,21 @@ type streams struct {
 	out, err io.Writer
 }
 
+// checkedWriter remembers the first error of writing, so that no command can
+// lose its output and say that all is well.
+type checkedWriter struct {
+	to  io.Writer
+	err error
+}
+
+func (w *checkedWriter) Write(p []byte) (int, error) {
+	n, err := w.to.Write(p)
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	return n, err
+}
+
 // Main runs samewire with its arguments (without the program's name) and
 // returns the exit status.
 func Main(args []string) int {
@@ -69,9 +84,14 @@ func workerOnly(args []string) int {
 func run(args []string, s streams) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	out := &checkedWriter{to: s.out}
+	s.out = out
 	root := newRoot(s)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if err == nil && out.err != nil {
+		err = exit(exitFailed, fmt.Errorf("write to standard output: %w", out.err))
+	}
 	if err == nil {
 		return exitOK
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -91,6 +92,9 @@ func get(ctx context.Context, s streams, o getOptions, target string) error {
 	} else {
 		printRequests(s.out, report)
 	}
+	if ctx.Err() != nil {
+		return exit(exitInterrupted, errors.New("interrupted"))
+	}
 	for _, q := range report.Requests {
 		if q.Outcome != lab.OK {
 			return exit(exitFailed, fmt.Errorf("request failed: %s: %s", q.Outcome, q.Error))
@@ -139,11 +143,13 @@ func (o getOptions) config(ctx context.Context, target string) (lab.ClientConfig
 		fault("--timeout %s: must not be negative", o.timeout.String())
 	}
 	if o.ca != "" {
-		if cfg.RootPEM, err = os.ReadFile(o.ca); err != nil {
-			faults = append(faults, err)
+		cfg.RootPEM, err = os.ReadFile(o.ca)
+		if err == nil && !x509.NewCertPool().AppendCertsFromPEM(cfg.RootPEM) {
+			err = fmt.Errorf("--ca %s: no certificate in it; want PEM", o.ca)
 		}
+		faults = append(faults, err)
 	}
-	if len(faults) == 0 {
+	if errors.Join(faults...) == nil {
 		cfg.Addr, cfg.ServerName, err = resolve(ctx, target)
 		faults = append(faults, err)
 	}

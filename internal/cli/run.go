@@ -58,6 +58,9 @@ failed; 2 wrong usage or a bad study; 4 this machine cannot do what was asked;
 			if cmd.Flags().Changed("reps") && o.reps == 0 {
 				narrow.Reps = -1 // not the zero that means the study's own
 			}
+			if err := noEmptyFlags(cmd); err != nil {
+				return exit(exitUsage, err)
+			}
 			return runStudy(cmd.Context(), s, o, name, narrow)
 		},
 	}
@@ -74,6 +77,19 @@ failed; 2 wrong usage or a bad study; 4 this machine cannot do what was asked;
 	f.StringVar(&o.out, "out", "", "folder for the records (default: samewire-STUDY-TIME)")
 	f.BoolVar(&o.json, "json", false, "print JSON instead of the table")
 	return c
+}
+
+// noEmptyFlags refuses flags that were given without a value: an empty shell
+// variable must not cost a whole study.
+func noEmptyFlags(cmd *cobra.Command) error {
+	var faults []error
+	for _, name := range []string{"paths", "loads", "protocols", "site", "out"} {
+		f := cmd.Flags().Lookup(name)
+		if v := f.Value.String(); f.Changed && (v == "" || v == "[]") {
+			faults = append(faults, fmt.Errorf("--%s: the value is empty", name))
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // runStudy reads a study, carries it out, and prints what came of it.

@@ -82,6 +82,18 @@ func TestVirtualLosslessRunsRetransmitNothing(t *testing.T) {
 	}
 }
 
+// Near a memory limit the garbage collector would take all of the processor: what
+// restrains it goes by the clock, which stands still.
+func TestVirtualThousandConnections(t *testing.T) {
+	c := carrierOf(t, lab.Virtual, 1)
+	cell := cellRun(t, lab.Virtual, "wired", "cold", lab.H1, 1).Cell
+	cell.Path.Up.Rate, cell.Path.Down.Rate = 1e9, 1e9
+	cell.Load = lab.Load{Name: "many", Objects: 1000, Size: 100, Connections: lab.Connections{H1: 1000}}
+	if r := mustOK(t, c.Carry(t.Context(), runOf(cell, 1))); *r.Connections != 1000 {
+		t.Errorf("%d connections, want 1000", *r.Connections)
+	}
+}
+
 func TestVirtualReplaysAreAlikePacketForPacket(t *testing.T) {
 	c := carrierOf(t, lab.Virtual, 2)
 	// Where h2 carries many streams, the Go runtime's random choice between

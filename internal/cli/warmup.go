@@ -38,6 +38,7 @@ func warmUp(tls string, loads ...lab.ClientConfig) error {
 	for _, cfg := range loads {
 		cfg.Addr, cfg.ServerName, cfg.RootPEM = warmAddr, lab.ServerName, server.Certificate()
 		cfg.TLS, cfg.Load.Warm, cfg.Load.Size = tls, false, min(cfg.Load.Size, warmSize)
+		cfg.Timeout = 0 // warmLimit is this one's
 		for _, q := range load.Get(ctx, sockets.Net{}, cfg).Requests {
 			if q.Outcome != lab.OK {
 				faults = append(faults, fmt.Errorf("warm up %s: %s: %s", cfg.Protocol, q.Outcome, q.Error))

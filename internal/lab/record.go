@@ -125,6 +125,22 @@ type Lateness struct {
 	Max float64 `json:"max"`
 }
 
+// longStall is how many times the limit of the 99th percentile no packet at
+// all may be late.
+const longStall = 10
+
+// Beyond says whether packets were so late that the run cannot be believed: one
+// in 100 by more than limit, or any by more than ten times as much. A limit of
+// zero is none.
+func (l Lateness) Beyond(limit time.Duration) bool {
+	s := limit.Seconds()
+	return s > 0 && (l.P99 > s || l.Max > longStall*s)
+}
+
+// Late says whether the run is invalid because the lab was too late: it says
+// nothing about the protocol.
+func (r Record) Late() bool { return r.Outcome == Invalid && r.Lateness.Beyond(r.Run.Lateness) }
+
 // Wire is what the emulated link saw of one run.
 type Wire struct {
 	Up   WireWay `json:"up"`

@@ -18,7 +18,7 @@ type Study struct {
 	// window. Only the kernel site can do it.
 	Equalise bool
 	// Lateness is the 99th percentile of a packet's lateness beyond which a
-	// run in real time is invalid.
+	// run in real time is invalid; so is one with any packet ten times later.
 	Lateness time.Duration
 }
 

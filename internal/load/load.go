@@ -55,7 +55,9 @@ func Get(ctx context.Context, n Network, cfg lab.ClientConfig) lab.Report {
 	if cfg.Load.Warm {
 		if r := d.warm(ctx, conns); r.Outcome != lab.OK {
 			r.Error = "warm-up: " + r.Error
-			return d.failed(r)
+			report := d.failed(r)
+			report.Lead = time.Since(asked).Seconds()
+			return report
 		}
 	}
 	l := &load{dialer: d, start: time.Now(), requests: make([]lab.Request, cfg.Load.Objects)}

@@ -170,7 +170,7 @@ func TestBuildRefuses(t *testing.T) {
 		"no rep":      {func(s *lab.Study) { s.Reps = 0 }, "no cell is left"},
 		"equal cells": {func(s *lab.Study) { s.Stacks = append(s.Stacks, s.Stacks[0]) }, "two cells are the same"},
 		"equalised":   {func(s *lab.Study) { s.Equalise = true }, "two cells are the same"},
-		"too many":    {func(s *lab.Study) { s.Reps = 100_000 }, "more than 1000000 runs"},
+		"too many":    {func(s *lab.Study) { s.Reps = 100_000 }, "more than 100000 runs"},
 	} {
 		s := good
 		tt.change(&s)

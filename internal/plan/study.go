@@ -18,7 +18,7 @@ const (
 	maxTimeout  = 24 * time.Hour
 	maxLateness = time.Minute
 	// MaxRuns is the most runs that one plan may have.
-	MaxRuns = 1_000_000
+	MaxRuns = 100_000
 )
 
 var nameShape = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)

@@ -76,6 +76,8 @@ func value(c *stats.Cell) (median, count string) {
 		return seconds(*d.Median), count
 	case c.Outcomes[lab.Unsupported] == c.Runs:
 		return string(lab.Unsupported), count
+	case c.Outcomes[lab.Invalid] == c.Runs:
+		return string(lab.Invalid), count
 	case c.Limit > 0:
 		return "> " + seconds(c.Limit), count
 	}

@@ -33,18 +33,18 @@ func judge(run lab.Run, m measured) (lab.Outcome, string) {
 }
 
 func tooLate(run lab.Run, l lab.Lateness) string {
-	if run.Cell.Site == lab.Virtual || run.Lateness <= 0 || l.P99 <= run.Lateness.Seconds() {
+	if run.Cell.Site == lab.Virtual || !l.Beyond(run.Lateness) {
 		return ""
 	}
-	return fmt.Sprintf("the lab was too late: 1 packet in 100 was delivered more than %.1f ms after it was due (limit %s)",
-		l.P99*1000, run.Lateness)
+	return fmt.Sprintf("the lab was too late: 1 packet in 100 was delivered %.1f ms or more after it was due, and the latest %.0f ms (limits %s and ten times that)",
+		l.P99*1000, l.Max*1000, run.Lateness)
 }
 
 func fromRequests(run lab.Run, m measured) (lab.Outcome, string) {
 	if m.getErr != nil {
 		return lab.Invalid, "the client failed: " + m.getErr.Error()
 	}
-	if m.report.Error != "" {
+	if m.report.Error != "" && len(m.report.Requests) == 0 {
 		return lab.Invalid, "the client could not start: " + m.report.Error
 	}
 	if got, want := len(m.report.Requests), run.Cell.Load.Objects; got != want {

@@ -77,7 +77,7 @@ func (c *Cell) flag() {
 	set(Connections, slices.ContainsFunc(c.Opened, func(n int) bool { return n != c.Asked }))
 	set(ClientLimited, !c.Load.Upload && c.Window != nil && *c.Window < 2*c.BDP)
 	set(SmallUDPBuffer, c.UDPReceiveErrors > 0 || c.UDPReceiveBuffer != nil && *c.UDPReceiveBuffer < SmallBuffer)
-	set(Late, c.Repeated > 0 || c.Outcomes[lab.Invalid] > 0)
+	set(Late, c.TooLate)
 	set(NotInternetMTU, max(c.Path.Up.MTU, c.Path.Down.MTU) > InternetMTU)
 }
 

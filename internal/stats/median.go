@@ -12,12 +12,17 @@ import (
 // for goodput is the low side). Its own value is not used, whatever it was.
 // With every censored run at the far end the Kaplan–Meier median is the middle
 // of the ordered runs (Kaplan and Meier, 1958); it is undefined when that is a
-// censored one.
+// censored one. Runs that the lab spoilt by being late are no observations: they
+// are neither fast nor slow.
 func statistic(m lab.Sample, runs []lab.Record) Statistic {
 	s := Statistic{Metric: m.Metric, Unit: m.Unit}
 	var finished []float64
 	ok := 0
+	n := 0
 	for _, r := range runs {
+		if !r.Late() {
+			n++
+		}
 		if r.Outcome != lab.OK {
 			continue
 		}
@@ -33,9 +38,9 @@ func statistic(m lab.Sample, runs []lab.Record) Statistic {
 	if len(finished) > 0 {
 		s.Best, s.Worst = &finished[0], &finished[len(finished)-1]
 	}
-	s.Median = median(finished, len(runs))
+	s.Median = median(finished, n)
 	// Where no finished run has a value, the metric was not measured.
-	s.Censored = s.Median == nil && len(runs) > 0 && (ok == 0 || len(finished) > 0)
+	s.Censored = s.Median == nil && n > 0 && (ok == 0 || len(finished) > 0)
 	return s
 }
 

@@ -123,6 +123,7 @@ type Cell struct {
 	Runs     int
 	OK       int
 	Outcomes map[lab.Outcome]int
+	TooLate  bool    // an attempt was invalid because the lab was too late
 	Repeated int     // attempts that were invalid and carried out again
 	Limit    float64 // s: the longest time limit of its runs; 0 is none
 

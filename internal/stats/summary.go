@@ -37,15 +37,17 @@ func Summarise(plan lab.Plan, records []lab.Record) Output {
 	}
 	out.Warnings = append(out.Warnings, warnMissing(plan, records)...)
 	out.Warnings = append(out.Warnings, warnUncounted(others)...)
+	out.Warnings = append(out.Warnings, warnMTU(out.Cells)...)
 	out.Warnings = append(out.Warnings, warnAlike(out.Cells)...)
 	return out
 }
 
 func summariseCell(c lab.Cell, records []lab.Record) (cell Cell, others []lab.Record) {
 	runs, others := counted(records)
+	late := slices.ContainsFunc(records, lab.Record.Late)
 	cell = Cell{
 		Cell: c, Runs: len(runs), Outcomes: map[lab.Outcome]int{},
-		Asked: c.Load.For(c.Protocol), BDP: bdp(c.Path),
+		Asked: c.Load.For(c.Protocol), BDP: bdp(c.Path), TooLate: late,
 	}
 	for _, r := range runs {
 		cell.Outcomes[r.Outcome]++
@@ -182,6 +184,22 @@ func warnUncounted(records []lab.Record) (out []string) {
 			continue
 		}
 		out = append(out, strings.TrimSuffix(what+" was invalid and carried out again: "+r.Reason, ": "))
+	}
+	return out
+}
+
+// warnMTU names the paths that swallow packets of a usual size without a word.
+func warnMTU(cells []Cell) (out []string) {
+	seen := map[string]bool{}
+	for _, c := range cells {
+		for _, d := range []lab.Direction{lab.Up, lab.Down} {
+			mtu := c.Path.Way(d).MTU
+			what := fmt.Sprintf("path %s: packets %s that are larger than %d bytes vanish, and neither host is told (a black hole)", c.Path.Name, d, mtu)
+			if mtu > 0 && mtu < lab.DefaultMTU && !seen[what] {
+				seen[what] = true
+				out = append(out, what)
+			}
+		}
 	}
 	return out
 }

@@ -150,12 +150,36 @@ func TestAttempts(t *testing.T) {
 	} {
 		out := Summarise(plan, tt.records)
 		got := only(t, out)
-		if !cmp.Equal(got.Outcomes, tt.outcomes) || got.Repeated != tt.repeated || got.Has(Late) != (got.Outcomes[lab.Invalid]+got.Repeated > 0) {
+		if !cmp.Equal(got.Outcomes, tt.outcomes) || got.Repeated != tt.repeated || got.Has(Late) {
 			t.Errorf("%s: %+v", tt.name, got)
 		}
 		if w := strings.Join(out.Warnings, "\n"); !strings.Contains(w, tt.warning) || (tt.warning == "") != (w == "") {
 			t.Errorf("%s: warnings %q", tt.name, w)
 		}
+	}
+}
+
+// A run that the lab spoilt by being late is no observation; one that broke for
+// another reason counts against its cell.
+func TestLateRunsAreNoObservations(t *testing.T) {
+	c := cell(lab.H1)
+	late := func(r *lab.Record) {
+		r.Outcome, r.Reason = lab.Invalid, "too late"
+		r.Run.Lateness, r.Lateness.P99 = 5*time.Millisecond, 0.006
+	}
+	fine := []lab.Record{record(c, 1, 1), record(c, 2, 2)}
+	got := only(t, Summarise(plan, append(fine, record(c, 3, 1, late), record(c, 4, 1, late), record(c, 5, 1, late))))
+	if m := got.Statistic(lab.Duration).Median; m == nil || *m != 1.5 || !got.Has(Late) || got.Outcomes[lab.Invalid] != 3 || got.Runs != 5 {
+		t.Errorf("late: median %v, %+v", m, got)
+	}
+	broken := ended(lab.Invalid)
+	got = only(t, Summarise(plan, append(fine, record(c, 3, 1, broken), record(c, 4, 1, broken), record(c, 5, 1, broken))))
+	if m := got.Statistic(lab.Duration); m.Median != nil || !m.Censored || got.Has(Late) {
+		t.Errorf("broken: median %v, %+v", m.Median, got)
+	}
+	got = only(t, Summarise(plan, []lab.Record{record(c, 1, 1, late)}))
+	if m := got.Statistic(lab.Duration); m.Median != nil || m.Censored {
+		t.Errorf("only late: %+v", m)
 	}
 }
 

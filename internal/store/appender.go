@@ -22,6 +22,9 @@ type appender struct {
 	file file
 	size int64 // of the file's whole lines
 	dead error // why nothing can be written any more
+
+	// intact says why the file is not the folder's any more; nil: not asked.
+	intact func(size int64) error
 }
 
 // file is what the appender needs of an os.File.
@@ -55,7 +58,28 @@ func openAppender(name string, flags int) (*appender, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &appender{file: f, size: info.Size(), open: &batch{}}, nil
+	return &appender{file: f, size: info.Size(), open: &batch{}, intact: intact(name, f)}, nil
+}
+
+// intact tells whether the file is still the one that goes by its name, and as
+// long as it was left: else what is written would be lost without a word.
+func intact(name string, f *os.File) func(int64) error {
+	return func(size int64) error {
+		there, err := os.Stat(name)
+		if err != nil {
+			return fmt.Errorf("the file has gone: %w", err)
+		}
+		mine, err := f.Stat()
+		switch {
+		case err != nil:
+			return err
+		case !os.SameFile(there, mine):
+			return fmt.Errorf("%s was replaced by another file", name)
+		case mine.Size() != size:
+			return fmt.Errorf("%s was changed by another program", name)
+		}
+		return nil
+	}
 }
 
 // append returns when the line is on the disk, or can't be.
@@ -83,6 +107,11 @@ func (a *appender) append(line []byte) error {
 func (a *appender) write(lines []byte) error {
 	if a.dead != nil {
 		return a.dead
+	}
+	if a.intact != nil {
+		if err := a.intact(a.size); err != nil {
+			return err
+		}
 	}
 	if _, err := a.file.Write(lines); err != nil {
 		// Half a line would spoil the next one.

@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/samewire/samewire/internal/lab"
 )
@@ -24,18 +25,39 @@ func difference(have, want lab.Plan) string {
 		}
 	}
 	for i, r := range have.Runs {
-		if r == want.Runs[i] {
-			continue
+		if r != want.Runs[i] {
+			return fmt.Sprintf("run %d: %s", i+1, differs(r, want.Runs[i]))
 		}
-		return fmt.Sprintf("run %d: %s there, %s here", i+1, compact(r), compact(want.Runs[i]))
 	}
 	return ""
 }
 
-func compact(r lab.Run) string {
-	b, err := json.Marshal(r)
+// differs names what differs between two runs, with both values.
+func differs(have, want lab.Run) string {
+	var words []string
+	add := func(what string, have, want string) {
+		if have != want {
+			words = append(words, fmt.Sprintf("%s: %s there, %s here", what, have, want))
+		}
+	}
+	add("path", text(have.Cell.Path), text(want.Cell.Path))
+	add("load", text(have.Cell.Load), text(want.Cell.Load))
+	add("stack", text(have.Cell.Stack), text(want.Cell.Stack))
+	add("site", string(have.Cell.Site), string(want.Cell.Site))
+	add("protocol", string(have.Cell.Protocol), string(want.Cell.Protocol))
+	add("repetition", fmt.Sprint(have.Rep), fmt.Sprint(want.Rep))
+	add("timeout", have.Timeout.String(), want.Timeout.String())
+	add("lateness", have.Lateness.String(), want.Lateness.String())
+	if len(words) == 0 {
+		return fmt.Sprintf("%s there, %s here", text(have), text(want))
+	}
+	return strings.Join(words, "; ")
+}
+
+func text[T lab.Path | lab.Load | lab.Stack | lab.Run](v T) string {
+	b, err := json.Marshal(v)
 	if err != nil {
-		return r.ID
+		return fmt.Sprintf("%+v", v)
 	}
 	return string(b)
 }

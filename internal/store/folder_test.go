@@ -262,7 +262,7 @@ func TestResumeRefusesAnotherStudy(t *testing.T) {
 		`study: "t" there, "u" here`:                   func(p *lab.Plan) { p.Study = "u" },
 		`number of runs: "2" there, "1" here`:          func(p *lab.Plan) { p.Runs = p.Runs[:1] },
 		`samewire's version: "0.1.0" there`:            func(p *lab.Plan) { p.Samewire = "9" },
-		`run 2: {"id":`:                                func(p *lab.Plan) { p.Runs[1].Cell.Path.Up.Delay++ },
+		`run 2: path: {"name":`:                        func(p *lab.Plan) { p.Runs[1].Cell.Path.Up.Delay++ },
 	} {
 		p := testPlan(2)
 		change(&p)
@@ -427,5 +427,31 @@ func TestKilled(t *testing.T) {
 		if !done[id] {
 			t.Errorf("record %s is lost", id)
 		}
+	}
+}
+
+// A folder that is taken away or changed while it is written to is noticed at
+// the next record, not at the end.
+func TestRecordsTakenAway(t *testing.T) {
+	for name, harm := range map[string]func(string) error{
+		"removed":   os.Remove,
+		"truncated": func(file string) error { return os.Truncate(file, 3) },
+		"replaced":  func(file string) error { return errors.Join(os.Remove(file), os.WriteFile(file, nil, 0o644)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			p := testPlan(2)
+			f := create(t, dir, p)
+			if err := f.Put(lab.Record{Format: lab.FormatVersion, Run: p.Runs[0], Outcome: lab.OK}); err != nil {
+				t.Fatal(err)
+			}
+			if err := harm(filepath.Join(dir, RecordsFile)); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Put(lab.Record{Format: lab.FormatVersion, Run: p.Runs[1], Outcome: lab.OK}); err == nil {
+				t.Error("a record was put into a file that is not there any more")
+			}
+			_ = f.Close()
+		})
 	}
 }

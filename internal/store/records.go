@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/samewire/samewire/internal/lab"
 )
@@ -61,6 +62,9 @@ func parseRecord(line []byte) (lab.Record, error) {
 	}
 	if err := checkFormat(r.Format); err != nil {
 		return lab.Record{}, err
+	}
+	if !slices.Contains(lab.Outcomes(), r.Outcome) {
+		return lab.Record{}, fmt.Errorf("unknown outcome %q; want one of %v", r.Outcome, lab.Outcomes())
 	}
 	return r, nil
 }

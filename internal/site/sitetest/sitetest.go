@@ -38,6 +38,7 @@ func Test(t *testing.T, s Site) {
 	t.Run("senders", s.senders)
 	t.Run("timeout", s.timeout)
 	t.Run("stall", s.stall)
+	t.Run("warm-up", s.warmUp)
 	t.Run("unsupported", s.unsupported)
 	t.Run("interrupted", s.interrupted)
 }
@@ -277,6 +278,19 @@ func (s Site) stall(t *testing.T) {
 		}
 		if r.Wire.Down.Drops[string(link.ByLoss)] != r.Wire.Down.Packets {
 			t.Errorf("not all was lost: %+v", r.Wire.Down)
+		}
+	})
+}
+
+// warmUp: a warm-up that the path defeats is the protocol's failure, not the lab's.
+func (s Site) warmUp(t *testing.T) {
+	each(t, func(t *testing.T, p lab.Protocol) {
+		run := s.Run(p)
+		run.Cell.Path.Down.Loss = 1
+		run.Cell.Load.Warm = true
+		run.Timeout = 2 * time.Second
+		if r := s.carry(t, run); r.Outcome != lab.Stalled {
+			t.Errorf("got %s (%s), want stalled", r.Outcome, r.Reason)
 		}
 	})
 }

@@ -23,15 +23,17 @@ const buildLimit = 10 * time.Minute
 
 // VirtualCommand is how the worker with virtual time at path is started: on
 // one core, since two make it slower (the runtime's clock only moves when all
-// wait), and without what interrupts goroutines at moments of the machine's
-// own: preemption by signal, and collecting garbage during a run (between runs
-// the worker does so itself; the memory limit is for runs that need more).
+// wait), and with little of what interrupts goroutines at moments of the
+// machine's own: no preemption by signal, and little garbage collected during a
+// run (between runs the worker does so itself). There must be no memory limit:
+// what keeps the collector from taking all of the processor near one goes by
+// the clock, which stands still.
 func VirtualCommand(path string) Command {
 	return Command{
 		Path: path,
 		Args: []string{"worker", "--site", string(lab.Virtual)},
 		Env: []string{
-			"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", "GOGC=off", "GOMEMLIMIT=48MiB",
+			"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", "GOGC=400", "GOMEMLIMIT=off",
 			"QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING=1",
 		},
 	}
@@ -69,7 +71,10 @@ func places() []string {
 	if self, err := os.Executable(); err == nil {
 		list = append(list, filepath.Join(filepath.Dir(self), VirtualName))
 	}
-	if cached, err := cachePath(); err == nil {
+	// A program whose build has no name cannot tell whether the cached worker is
+	// of the same sources; then it is built again, which the Go tool makes quick
+	// where nothing has changed.
+	if cached, err := cachePath(); err == nil && Build != "" {
 		list = append(list, cached)
 	}
 	return list
