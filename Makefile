@@ -36,6 +36,7 @@ test:
 # The absolute figures, on this machine; nothing else should run meanwhile.
 bench: build
 	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 60m ./internal/cli
+	$(GO) test -run '^$$' -bench . -benchtime 1x ./internal/site/kernel
 	$(GO) test -run '^$$' -bench . ./internal/link ./internal/wire
 
 lint:

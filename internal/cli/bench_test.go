@@ -106,7 +106,7 @@ func BenchmarkKernelTable(b *testing.B) {
 		for _, path := range []string{"wired", "intercontinental"} {
 			for _, load := range []string{"cold", "ten-small", "fifty-small", "big"} {
 				for _, p := range lab.Protocols() {
-					here := medianOf(b, k, path, load, p, lab.Duration, 5)
+					here := medianOf(b, k, path, load, p, lab.Duration, 9)
 					protocol := *mustOK(b, v.Carry(b.Context(), cellRun(b, lab.Virtual, path, load, p, 1))).Value(lab.Duration)
 					fmt.Printf("%-16s %-12s %s: virtual %7.1f ms, kernel %7.1f ms: %+.1f %%\n",
 						path, load, p, protocol*1e3, here*1e3, (here/protocol-1)*100)

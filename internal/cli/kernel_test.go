@@ -128,7 +128,7 @@ func TestKernelAndVirtualAgree(t *testing.T) {
 	for _, path := range []string{"wired", "intercontinental"} {
 		for _, load := range []string{"cold", "ten-small", "fifty-small", "big"} {
 			for _, p := range lab.Protocols() {
-				here := fastestOf(t, k, path, load, p, 4)
+				here := fastestOf(t, k, path, load, p, 5)
 				protocol := *mustOK(t, v.Carry(t.Context(), cellRun(t, lab.Virtual, path, load, p, 1))).Value(lab.Duration)
 				apart, limit := here/protocol-1, 0.10
 				if p == lab.H3 {
