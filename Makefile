@@ -25,12 +25,15 @@ demo: build
 # (the real programs, built without cgo, carry out the runs there; the race detector would
 # measure itself). The two run one after the other, so that they do not disturb each other.
 TIMED := ./internal/cli ./internal/site/kernel
+# The race detector needs cgo, and so a C compiler.
+RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 UNTIMED = $(shell $(GO) list ./... | grep -v -e '/internal/cli$$' -e '/internal/site/kernel$$')
 
 test:
+	@[ -n "$(RACE)" ] || echo "no C compiler: the tests run without the race detector"
 	$(GO) vet ./...
-	$(GO) test -race $(UNTIMED)
-	$(GO) test -race -run 'Process|Script|Progress|Estimate|Serve|Get' ./internal/cli
+	$(GO) test $(RACE) $(UNTIMED)
+	$(GO) test $(RACE) -run 'Process|Script|Progress|Estimate|Serve|Get' ./internal/cli
 	$(GO) test -count=1 -p 1 -timeout 30m $(TIMED)
 
 # The absolute figures, on this machine; nothing else should run meanwhile.

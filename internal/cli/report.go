@@ -19,6 +19,7 @@ const (
 
 func newReport(s streams) *cobra.Command {
 	format := formatText
+	asJSON := false
 	c := &cobra.Command{
 		Use:   "report DIR",
 		Short: "Print the table of a study's folder again",
@@ -26,6 +27,9 @@ func newReport(s streams) *cobra.Command {
 as JSON. Nothing is measured, and no privileges are needed.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if asJSON {
+				format = formatJSON
+			}
 			if format != formatText && format != formatJSON {
 				return exit(exitUsage, fmt.Errorf("--format %q: want %s or %s", format, formatText, formatJSON))
 			}
@@ -44,6 +48,7 @@ as JSON. Nothing is measured, and no privileges are needed.`,
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	c.Flags().StringVar(&format, "format", formatText, "text or json")
 	return c
 }

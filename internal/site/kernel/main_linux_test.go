@@ -67,10 +67,10 @@ func inWorker() int {
 	cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWNS
 	err := cmd.Run()
 	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if errors.As(err, &exit) && exit.ExitCode() > 0 {
 		return exit.ExitCode()
 	}
-	if err != nil {
+	if err != nil { // also when a signal ended it: say which
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
