@@ -110,37 +110,31 @@ func (o getOptions) config(ctx context.Context, target string) (lab.ClientConfig
 	cfg := lab.ClientConfig{Protocol: lab.Protocol(o.protocol), TLS: o.tls, Timeout: o.timeout}
 	cfg.Load = lab.Load{Name: "get", Objects: o.objects, Warm: o.warm, Upload: o.upload}
 	var faults []error
-	fault := func(format string, args ...string) {
-		words := make([]any, len(args))
-		for i, a := range args {
-			words[i] = a
-		}
-		faults = append(faults, fmt.Errorf(format, words...))
-	}
+	fault := func(err error) { faults = append(faults, err) }
 	switch cfg.Protocol {
 	case lab.H1, lab.H2, lab.H3:
 	default:
-		fault("--protocol %q: want h1, h2 or h3", o.protocol)
+		fault(fmt.Errorf("--protocol %q: want h1, h2 or h3", o.protocol))
 	}
 	if o.objects < 1 || o.objects > 100000 {
-		fault("--objects %s: must be from 1 to 100000", strconv.Itoa(o.objects))
+		fault(fmt.Errorf("--objects %d: must be from 1 to 100000", o.objects))
 	}
 	size, err := lab.ParseSize(o.size)
 	if err != nil {
-		fault("--size: %s", err.Error())
+		fault(fmt.Errorf("--size: %w", err))
 	}
 	cfg.Load.Size = size
 	if o.connections < 0 || o.connections > 1000 {
-		fault("--connections %s: must be from 1 to 1000, or 0 for the default", strconv.Itoa(o.connections))
+		fault(fmt.Errorf("--connections %d: must be from 1 to 1000, or 0 for the default", o.connections))
 	}
 	n := o.connections
 	cfg.Load.Connections = lab.Connections{H1: n, H2: n, H3: n}
 	cfg.Connections = max(cfg.Load.For(cfg.Protocol), 1)
 	if o.tls != "1.3" && o.tls != "1.2" {
-		fault("--tls %q: want 1.3 or 1.2", o.tls)
+		fault(fmt.Errorf("--tls %q: want 1.3 or 1.2", o.tls))
 	}
 	if o.timeout < 0 {
-		fault("--timeout %s: must not be negative", o.timeout.String())
+		fault(fmt.Errorf("--timeout %s: must not be negative", o.timeout))
 	}
 	if o.ca != "" {
 		cfg.RootPEM, err = os.ReadFile(o.ca)
