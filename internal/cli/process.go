@@ -51,7 +51,6 @@ func startProcess(host *kernel.Host, command string) (*process, error) {
 		return nil, fmt.Errorf("find samewire itself: %w", err)
 	}
 	p := &process{cmd: host.Command(context.Background(), self, command, "--lab"), said: &strings.Builder{}}
-	p.cmd.Env = append(os.Environ(), "QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING=1")
 	p.cmd.Stderr = p.said
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return nil, fmt.Errorf("start samewire %s: %w", command, err)

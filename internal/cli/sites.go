@@ -84,7 +84,6 @@ func siteCommand(ctx context.Context, name lab.SiteName, o siteOptions, say func
 	c := worker.Command{
 		Path: self,
 		Args: []string{"worker", "--site", string(name)},
-		Env:  []string{"QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING=1"},
 	}
 	if name == lab.Kernel {
 		c.Attr = kernel.WorkerAttr()

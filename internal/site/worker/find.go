@@ -32,10 +32,7 @@ func VirtualCommand(path string) Command {
 	return Command{
 		Path: path,
 		Args: []string{"worker", "--site", string(lab.Virtual)},
-		Env: []string{
-			"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", "GOGC=400", "GOMEMLIMIT=off",
-			"QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING=1",
-		},
+		Env:  []string{"GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1", "GOGC=400", "GOMEMLIMIT=off"},
 	}
 }
 

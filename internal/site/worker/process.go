@@ -27,6 +27,11 @@ type Command struct {
 	Attr *syscall.SysProcAttr // nil: a process group of its own, dying with samewire
 }
 
+// quietQUIC keeps quic-go from writing to a worker's standard error that it
+// could not have a larger receive buffer: records say how large it is. What a
+// worker starts inherits it.
+const quietQUIC = "QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING=1"
+
 // process is one living worker.
 type process struct {
 	Hello  Hello
@@ -48,7 +53,7 @@ func start(ctx context.Context, c Command) (*process, error) {
 	defer func() { _ = theirs.Close() }()
 	p := &process{out: answers, lines: bufio.NewReaderSize(answers, 1<<16), errors: &tail{}, ended: make(chan struct{})}
 	p.cmd = exec.Command(c.Path, c.Args...)
-	p.cmd.Env = append(os.Environ(), c.Env...)
+	p.cmd.Env = append(append(os.Environ(), quietQUIC), c.Env...)
 	p.cmd.ExtraFiles = []*os.File{theirs}
 	p.cmd.Stderr = p.errors
 	p.cmd.WaitDelay = time.Second
