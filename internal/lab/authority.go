@@ -35,6 +35,23 @@ func (f Family) Hosts() (client, server netip.Addr) {
 	return ClientAddr4, ServerAddr4
 }
 
+// Aliases is the prefix of the addresses that the path's address translation
+// gives to the client (see Rebind). The server's host has a route to it.
+func (f Family) Aliases() netip.Prefix {
+	if f == IPv6 {
+		return netip.MustParsePrefix("2001:2:0:1::/64")
+	}
+	return netip.MustParsePrefix("198.19.0.0/16")
+}
+
+// Alias is the nth address of Aliases, n from 1 to 65535.
+func (f Family) Alias(n uint16) netip.Addr {
+	b := f.Aliases().Addr().AsSlice()
+	b[len(b)-2], b[len(b)-1] = byte(n>>8), byte(n)
+	a, _ := netip.AddrFromSlice(b)
+	return a
+}
+
 // Authority is the certificate authority of one study. Its keys follow from
 // the study's seed, so that two runs of one study send the same bytes; they
 // protect nothing and must never be trusted outside the lab.

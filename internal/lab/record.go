@@ -168,6 +168,14 @@ type WireWay struct {
 	// Foreign counts packets of neither host, such as router solicitations:
 	// they are not carried, and do not count as the link's packets.
 	Foreign int `json:"foreign"`
+	// What the link did to packets besides dropping them.
+	Duplicated int `json:"duplicated"`
+	Corrupted  int `json:"corrupted"`
+	Reordered  int `json:"reordered"` // let pass without their delay
+	Marked     int `json:"marked"`    // with ECN's congestion experienced
+	// Router counts messages of the emulated router (ICMP errors) to the host
+	// at this direction's end. They do not count as packets.
+	Router int `json:"router"`
 }
 
 // Facts are what the lab itself saw of a run.

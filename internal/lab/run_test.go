@@ -11,7 +11,7 @@ import (
 )
 
 func testCell() Cell {
-	way := Way{Delay: 20 * time.Millisecond, Rate: 100e6, Loss: 0.01, Queue: Queue{BDP: 1}}
+	way := Way{Delay: 20 * time.Millisecond, Rate: 100e6, Loss: Loss{Share: 0.01}, Queue: Queue{BDP: 1}}
 	return Cell{
 		Path: Path{Name: "loss-1", Up: way, Down: way}, Load: Load{Name: "ten-small", Objects: 10, Size: 8192},
 		Stack: DefaultStack, Site: Kernel, Protocol: H3,
@@ -38,7 +38,7 @@ func TestRunIDDependsOnEverything(t *testing.T) {
 	for name, change := range map[string]func(*Cell){
 		"path's name": func(c *Cell) { c.Path.Name = "x" }, "family": func(c *Cell) { c.Path.Family = IPv6 },
 		"delay up": func(c *Cell) { c.Path.Up.Delay++ }, "delay down": func(c *Cell) { c.Path.Down.Delay++ },
-		"rate": func(c *Cell) { c.Path.Up.Rate++ }, "loss": func(c *Cell) { c.Path.Up.Loss += 1e-15 },
+		"rate": func(c *Cell) { c.Path.Up.Rate++ }, "loss": func(c *Cell) { c.Path.Up.Loss.Share += 1e-15 },
 		"queue": func(c *Cell) { c.Path.Up.Queue.BDP += 1e-15 }, "mtu": func(c *Cell) { c.Path.Up.MTU = 1400 },
 		"load's name": func(c *Cell) { c.Load.Name = "x" }, "objects": func(c *Cell) { c.Load.Objects++ },
 		"size": func(c *Cell) { c.Load.Size++ }, "warm": func(c *Cell) { c.Load.Warm = true },

@@ -122,7 +122,7 @@ func TestWayJSONRoundTrip(t *testing.T) {
 		want := Way{
 			Delay: time.Duration(rapid.Int64Range(0, int64(MaxDelay)).Draw(t, "delay")),
 			Rate:  Rate(rapid.Int64Range(0, int64(MaxRate)).Draw(t, "rate")),
-			Loss:  rapid.Float64Range(0, 1).Draw(t, "loss"),
+			Loss:  Loss{Share: rapid.Float64Range(0, 1).Draw(t, "loss")},
 			Queue: drawQueue(t), MTU: rapid.IntRange(0, 65535).Draw(t, "mtu"),
 		}
 		b, err := json.Marshal(want)

@@ -7,21 +7,15 @@ import (
 	"github.com/samewire/samewire/internal/lab"
 )
 
-func busyWay() *Way {
-	path := lab.Path{Down: lab.Way{Delay: 20 * time.Millisecond, Rate: 1e8, Loss: 0.01, Queue: lab.Queue{Packets: 100}}}
-	return New(path, lab.Down, 1)
-}
-
 // offering returns a function that offers a packet to a busy way and takes out
-// one that is due.
+// what is due.
 func offering() func() {
-	way, queue, now := busyWay(), new(Queue[int]), time.Duration(0)
+	down := lab.Way{Delay: 20 * time.Millisecond, Rate: 1e8, Loss: lab.Loss{Share: 0.01}, Queue: lab.Queue{Packets: 100}}
+	link, now, packet := New[int](lab.Path{Down: down}, 1), time.Duration(0), make([]byte, 1500)
 	return func() {
 		now += 119 * time.Microsecond
-		if fate := way.Offer(now, 1500); fate.Drop == Delivered {
-			queue.Put(fate.At, 1)
-		}
-		queue.Pop(now)
+		link.Offer(lab.Down, now, packet, false, 1)
+		link.Pop(lab.Down, now)
 	}
 }
 

@@ -14,9 +14,42 @@ import (
 
 const ms = time.Millisecond
 
+// oneWay is one direction of a link, and takes out at once what it is offered.
+type oneWay struct {
+	link *Link[int]
+	d    lab.Direction
+}
+
+// outcome is what became of a packet.
+type outcome struct {
+	At   time.Duration
+	Drop lab.Reason
+}
+
+// zeros are the bytes of packets that are nothing but long.
+var zeros = make([]byte, 1<<16)
+
+func (w *oneWay) Offer(now time.Duration, size int) outcome {
+	fate := w.link.Offer(w.d, now, zeros[:size], false, 0)
+	if fate.Drop != lab.NotDropped {
+		return outcome{Drop: fate.Drop}
+	}
+	due, ok := w.link.Pop(w.d, math.MaxInt64)
+	if !ok {
+		panic("a packet that was not dropped is not on its way")
+	}
+	return outcome{At: due.At}
+}
+
+func (w *oneWay) Offered() uint64 { return w.link.Offered(w.d) }
+
+func (w *oneWay) Waiting(now time.Duration) int64 { return w.link.Waiting(w.d, now) }
+
+func newOne(p lab.Path, d lab.Direction, seed uint64) *oneWay { return &oneWay{New[int](p, seed), d} }
+
 // one makes direction down of a path that is the same both ways.
-func one(w lab.Way, seed uint64) *Way {
-	return New(lab.Path{Up: w, Down: w}, lab.Down, seed)
+func one(w lab.Way, seed uint64) *oneWay {
+	return newOne(lab.Path{Up: w, Down: w}, lab.Down, seed)
 }
 
 // unlimited is a queue that is never full.
@@ -44,11 +77,11 @@ func TestRateIsExact(t *testing.T) {
 				r := rand.New(rand.NewPCG(1, 2))
 				var now time.Duration
 				for i := 1; i <= n; i++ {
-					if late && w.free > now {
-						now += time.Duration(r.Int64N(int64(w.free-now) + 1))
+					if late && w.link.ways[lab.Down].free > now {
+						now += time.Duration(r.Int64N(int64(w.link.ways[lab.Down].free-now) + 1))
 					}
 					f := w.Offer(now, size)
-					if f.Drop != Delivered || f.At != leaves(i, size, rate)+3*ms {
+					if f.Drop != lab.NotDropped || f.At != leaves(i, size, rate)+3*ms {
 						t.Fatalf("rate %s, size %d, late %v: packet %d leaves at %d (%q), want %d",
 							rate, size, late, i, f.At, f.Drop, leaves(i, size, rate)+3*ms)
 					}
@@ -63,7 +96,7 @@ func TestLinkThatWasIdleStartsAnew(t *testing.T) {
 	for _, tt := range []struct{ now, want time.Duration }{
 		{0, 11 * ms}, {0, 12 * ms}, {1500 * time.Microsecond, 13 * ms}, {50 * ms, 61 * ms}, {51 * ms, 62 * ms},
 	} {
-		if f := w.Offer(tt.now, 1000); f.At != tt.want || f.Drop != Delivered {
+		if f := w.Offer(tt.now, 1000); f.At != tt.want || f.Drop != lab.NotDropped {
 			t.Errorf("offered at %v: %v (%q), want %v", tt.now, f.At, f.Drop, tt.want)
 		}
 	}
@@ -73,9 +106,9 @@ func TestLinkThatWasIdleStartsAnew(t *testing.T) {
 }
 
 func TestDelayWithoutRate(t *testing.T) {
-	w := New(lab.Path{Up: lab.Way{Delay: 5 * ms}, Down: lab.Way{Delay: 7 * ms}}, lab.Up, 1)
+	w := newOne(lab.Path{Up: lab.Way{Delay: 5 * ms}, Down: lab.Way{Delay: 7 * ms}}, lab.Up, 1)
 	for range 5000 { // more than any queue would hold
-		if f := w.Offer(ms, 1500); f != (Fate{At: 6 * ms}) {
+		if f := w.Offer(ms, 1500); f != (outcome{At: 6 * ms}) {
 			t.Fatalf("%+v", f)
 		}
 	}
@@ -101,7 +134,7 @@ func TestQueueLimits(t *testing.T) {
 	} {
 		w := one(tt.way, 1)
 		for i := range tt.waits + 1 {
-			if f := w.Offer(0, tt.size); f.Drop != Delivered {
+			if f := w.Offer(0, tt.size); f.Drop != lab.NotDropped {
 				t.Errorf("%s: packet %d was dropped: %s", tt.name, i, f.Drop)
 			}
 		}
@@ -109,7 +142,7 @@ func TestQueueLimits(t *testing.T) {
 			t.Errorf("%s: %d bytes wait, want %d", tt.name, got, want)
 		}
 		for range 3 {
-			if f := w.Offer(0, tt.size); f.Drop != ByQueue {
+			if f := w.Offer(0, tt.size); f.Drop != lab.DropQueue {
 				t.Errorf("%s: a packet was let into a full queue", tt.name)
 			}
 		}
@@ -117,15 +150,15 @@ func TestQueueLimits(t *testing.T) {
 		// is free, and no more.
 		sent := leaves(1, tt.size, tt.way.Rate)
 		if tt.waits > 0 {
-			if f := w.Offer(sent-1, tt.size); f.Drop != ByQueue {
+			if f := w.Offer(sent-1, tt.size); f.Drop != lab.DropQueue {
 				t.Errorf("%s: a place was free too early", tt.name)
 			}
 		}
-		if f := w.Offer(sent, tt.size); f.Drop != Delivered || f.At != leaves(tt.waits+2, tt.size, tt.way.Rate)+tt.way.Delay {
+		if f := w.Offer(sent, tt.size); f.Drop != lab.NotDropped || f.At != leaves(tt.waits+2, tt.size, tt.way.Rate)+tt.way.Delay {
 			t.Errorf("%s: the packet after the first: %+v", tt.name, f)
 		}
 		if tt.waits > 0 {
-			if f := w.Offer(sent, tt.size); f.Drop != ByQueue {
+			if f := w.Offer(sent, tt.size); f.Drop != lab.DropQueue {
 				t.Errorf("%s: two places were free", tt.name)
 			}
 		}
@@ -135,20 +168,20 @@ func TestQueueLimits(t *testing.T) {
 func TestMTU(t *testing.T) {
 	for _, tt := range []struct{ mtu, size int }{{0, lab.DefaultMTU}, {1400, 1400}, {9000, 9000}} {
 		w := one(lab.Way{MTU: tt.mtu}, 1)
-		if f := w.Offer(0, tt.size); f.Drop != Delivered {
+		if f := w.Offer(0, tt.size); f.Drop != lab.NotDropped {
 			t.Errorf("MTU %d: %d bytes were dropped", tt.mtu, tt.size)
 		}
-		if f := w.Offer(0, tt.size+1); f.Drop != ByMTU {
+		if f := w.Offer(0, tt.size+1); f.Drop != lab.DropMTU {
 			t.Errorf("MTU %d: %d bytes passed", tt.mtu, tt.size+1)
 		}
 	}
 }
 
 // losses returns which of n packets are lost by chance.
-func losses(w *Way, n int) []bool {
+func losses(w *oneWay, n int) []bool {
 	lost := make([]bool, n)
 	for i := range lost {
-		lost[i] = w.Offer(0, 1500).Drop == ByLoss
+		lost[i] = w.Offer(0, 1500).Drop == lab.DropLoss
 	}
 	return lost
 }
@@ -169,8 +202,8 @@ func TestLossShare(t *testing.T) {
 	for _, p := range []float64{0.0001, 0.01, 0.05, 0.5} {
 		for seed := range uint64(4) {
 			for _, d := range []lab.Direction{lab.Up, lab.Down} {
-				w := lab.Way{Loss: p}
-				got := count(losses(New(lab.Path{Up: w, Down: w}, d, seed), n))
+				w := lab.Way{Loss: lab.Loss{Share: p}}
+				got := count(losses(newOne(lab.Path{Up: w, Down: w}, d, seed), n))
 				sigma := math.Sqrt(n * p * (1 - p))
 				if math.Abs(float64(got)-n*p) > 3*sigma {
 					t.Errorf("loss %v, seed %d, %s: %d of %d lost, want %.0f ± %.0f", p, seed, d, got, n, n*p, 3*sigma)
@@ -179,7 +212,7 @@ func TestLossShare(t *testing.T) {
 		}
 	}
 	for p, want := range map[float64]int{0: 0, 1: n} {
-		if got := count(losses(one(lab.Way{Loss: p}, 1), n)); got != want {
+		if got := count(losses(one(lab.Way{Loss: lab.Loss{Share: p}}, 1), n)); got != want {
 			t.Errorf("loss %v: %d of %d lost", p, got, n)
 		}
 	}
@@ -191,7 +224,7 @@ func TestLossRunsAreGeometric(t *testing.T) {
 	const n, p = 500_000, 0.1
 	runs, all := map[int]int{}, 0
 	length := 0
-	for _, lost := range losses(one(lab.Way{Loss: p}, 5), n) {
+	for _, lost := range losses(one(lab.Way{Loss: lab.Loss{Share: p}}, 5), n) {
 		switch {
 		case lost:
 			length++
@@ -217,26 +250,26 @@ func TestLossDependsOnTheNumberAlone(t *testing.T) {
 		seed := rapid.Uint64().Draw(t, "seed")
 		d := rapid.SampledFrom([]lab.Direction{lab.Up, lab.Down}).Draw(t, "direction")
 		loss := rapid.Float64Range(0, 1).Draw(t, "loss")
-		plain := lab.Way{Loss: loss}
-		want := losses(New(lab.Path{Up: plain, Down: plain}, d, seed), 300)
+		plain := lab.Way{Loss: lab.Loss{Share: loss}}
+		want := losses(newOne(lab.Path{Up: plain, Down: plain}, d, seed), 300)
 
 		other := lab.Way{
-			Loss: loss, Delay: time.Duration(rapid.Int64Range(0, 1e9).Draw(t, "delay")),
+			Loss: lab.Loss{Share: loss}, Delay: time.Duration(rapid.Int64Range(0, 1e9).Draw(t, "delay")),
 			Rate: lab.Rate(rapid.Int64Range(0, 1e9).Draw(t, "rate")), Queue: lab.Queue{Packets: rapid.IntRange(1, 20).Draw(t, "queue")},
 		}
-		w := New(lab.Path{Up: other, Down: other}, d, seed)
+		w := newOne(lab.Path{Up: other, Down: other}, d, seed)
 		var now time.Duration
 		for i, lost := range want {
 			now += time.Duration(rapid.Int64Range(0, 1e7).Draw(t, "wait"))
 			size := rapid.IntRange(20, 1600).Draw(t, "size")
 			got := w.Offer(now, size)
 			if size > lab.DefaultMTU {
-				if got.Drop != ByMTU {
+				if got.Drop != lab.DropMTU {
 					t.Fatalf("packet %d of %d bytes: %q", i, size, got.Drop)
 				}
 				continue
 			}
-			if (got.Drop == ByLoss) != lost {
+			if (got.Drop == lab.DropLoss) != lost {
 				t.Fatalf("packet %d: %q, but lost by chance is %v", i, got.Drop, lost)
 			}
 		}
@@ -247,12 +280,12 @@ func TestLossDependsOnTheNumberAlone(t *testing.T) {
 // both are as many as chance has it.
 func TestDirectionsAndSeedsDiffer(t *testing.T) {
 	const n, p = 200_000, 0.1
-	w := lab.Way{Loss: p}
+	w := lab.Way{Loss: lab.Loss{Share: p}}
 	path := lab.Path{Up: w, Down: w}
 	sets := map[string][]bool{}
 	for _, seed := range []uint64{0, 1, 2, 1 << 40, math.MaxUint64} {
 		for _, d := range []lab.Direction{lab.Up, lab.Down} {
-			sets[fmt.Sprint(seed, d)] = losses(New(path, d, seed), n)
+			sets[fmt.Sprint(seed, d)] = losses(newOne(path, d, seed), n)
 		}
 	}
 	sigma := math.Sqrt(n * p * p * (1 - p*p))
@@ -280,7 +313,7 @@ func TestDeliveryIsInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		way := lab.Way{
 			Delay: time.Duration(rapid.Int64Range(0, 1e9).Draw(t, "delay")), Rate: lab.Rate(rapid.Int64Range(0, 1e8).Draw(t, "rate")),
-			Loss: rapid.Float64Range(0, 0.5).Draw(t, "loss"), Queue: lab.Queue{Bytes: rapid.Int64Range(1, 1e5).Draw(t, "queue")},
+			Loss: lab.Loss{Share: rapid.Float64Range(0, 0.5).Draw(t, "loss")}, Queue: lab.Queue{Bytes: rapid.Int64Range(1, 1e5).Draw(t, "queue")},
 		}
 		w := one(way, rapid.Uint64().Draw(t, "seed"))
 		var now, last time.Duration
@@ -288,7 +321,7 @@ func TestDeliveryIsInOrder(t *testing.T) {
 			now += time.Duration(rapid.Int64Range(0, 1e8).Draw(t, "wait"))
 			size := rapid.IntRange(20, 1500).Draw(t, "size")
 			f := w.Offer(now, size)
-			if f.Drop != Delivered {
+			if f.Drop != lab.NotDropped {
 				continue
 			}
 			soonest := now + way.Delay
@@ -312,7 +345,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	for i := range 1_000_000 {
 		w.Offer(time.Duration(i)*900*time.Microsecond, 1000)
 	}
-	if n := cap(w.waiting.items); n > 1000 {
+	if n := cap(w.link.ways[lab.Down].waiting.items); n > 1000 {
 		t.Errorf("a queue of 10 packets holds room for %d", n)
 	}
 }
@@ -326,16 +359,16 @@ func FuzzOffer(f *testing.F) {
 			return
 		}
 		w := one(lab.Way{
-			Rate: lab.Rate(rate), Delay: time.Duration(delay), Loss: loss, Queue: lab.Queue{Packets: packets, Bytes: bytes, BDP: bdp},
+			Rate: lab.Rate(rate), Delay: time.Duration(delay), Loss: lab.Loss{Share: loss}, Queue: lab.Queue{Packets: packets, Bytes: bytes, BDP: bdp},
 		}, seed)
 		var now, last time.Duration
 		for i, b := range offers {
 			now += time.Duration(b) << (b % 30)
 			fate := w.Offer(now, int(b)*256+i%256)
-			if fate.Drop == Delivered && (fate.At < now+time.Duration(delay) || fate.At < last) {
+			if fate.Drop == lab.NotDropped && (fate.At < now+time.Duration(delay) || fate.At < last) {
 				t.Fatalf("packet %d, offered at %d, is delivered at %d", i, now, fate.At)
 			}
-			if fate.Drop == Delivered {
+			if fate.Drop == lab.NotDropped {
 				last = fate.At
 			}
 		}

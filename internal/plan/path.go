@@ -105,7 +105,7 @@ func (r *pathReader) wayFields(delay, queue *place, apply func(func(*lab.Way))) 
 			read(r.text, "delay", lab.ParseDelay, func(d time.Duration) { apply(func(w *lab.Way) { w.Delay = d }) })(n)
 		}},
 		{"rate", read(r.text, "rate", lab.ParseRate, func(v lab.Rate) { apply(func(w *lab.Way) { w.Rate = v }) })},
-		{"loss", read(r.text, "loss", lab.ParseShare, func(p float64) { apply(func(w *lab.Way) { w.Loss = p }) })},
+		{"loss", read(r.text, "loss", lab.ParseShare, func(p float64) { apply(func(w *lab.Way) { w.Loss = lab.Loss{Share: p} }) })},
 		{"queue", func(n *node) {
 			*queue = n.at
 			read(r.text, "queue", lab.ParseQueue, func(q lab.Queue) { apply(func(w *lab.Way) { w.Queue = q }) })(n)
@@ -242,8 +242,8 @@ func formatWay(w lab.Way, delay bool) (words []string) {
 	if w.Rate != 0 {
 		words = append(words, "rate "+w.Rate.String())
 	}
-	if w.Loss != 0 {
-		words = append(words, "loss "+formatShare(w.Loss))
+	if w.Loss.Share != 0 {
+		words = append(words, "loss "+formatShare(w.Loss.Share))
 	}
 	if w.Queue != (lab.Queue{}) {
 		words = append(words, "queue "+w.Queue.String())

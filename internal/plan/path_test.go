@@ -24,9 +24,9 @@ func TestParsePath(t *testing.T) {
 		{"delay 20ms", both(lab.Way{Delay: 20 * ms})},
 		{"rtt 0", both(lab.Way{})},
 		{"rate unlimited", both(lab.Way{})},
-		{"loss 100%", both(lab.Way{Loss: 1})},
+		{"loss 100%", both(lab.Way{Loss: lab.Loss{Share: 1}})},
 		{"family ipv4 mtu 1280", both(lab.Way{MTU: 1280})},
-		{"down{loss 1%} loss 2%", lab.Path{Name: "p", Up: lab.Way{Loss: 0.02}, Down: lab.Way{Loss: 0.01}}},
+		{"down{loss 1%} loss 2%", lab.Path{Name: "p", Up: lab.Way{Loss: lab.Loss{Share: 0.02}}, Down: lab.Way{Loss: lab.Loss{Share: 0.01}}}},
 		{"rtt 10ms up{}", both(lab.Way{Delay: 5 * ms})},
 		{"up { rate 1mbit } queue 5p", lab.Path{Name: "p", Up: lab.Way{Rate: 1e6, Queue: lab.Queue{Packets: 5}}}},
 	} {
@@ -86,7 +86,7 @@ func genWay(t *rapid.T, name string) lab.Way {
 		MTU:   rapid.SampledFrom([]int{0, 1280, 1500, 9000}).Draw(t, name+" mtu"),
 	}
 	percent := rapid.Float64Range(0, 100).Draw(t, name+" loss")
-	w.Loss, _ = lab.ParseShare(strconv.FormatFloat(percent, 'f', -1, 64) + "%")
+	w.Loss.Share, _ = lab.ParseShare(strconv.FormatFloat(percent, 'f', -1, 64) + "%")
 	if w.Rate == 0 {
 		return w
 	}

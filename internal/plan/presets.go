@@ -34,7 +34,7 @@ const (
 // symmetric makes a path that is the same in both directions. The RTT is in ms,
 // the rate in Mbit/s, the loss in percent of each direction.
 func symmetric(name string, rtt, rate, loss int) lab.Path {
-	way := lab.Way{Loss: float64(loss) / 100}
+	way := lab.Way{Loss: lab.Loss{Share: float64(loss) / 100}}
 	if rate > 0 {
 		way.Rate, way.Queue = lab.Rate(rate)*1e6, bigQueue
 	}

@@ -104,7 +104,7 @@ func estimate(c lab.Cell) time.Duration {
 		trips += 2 // slow start
 	}
 	packets := float64(c.Load.Bytes())/1400 + 6
-	loss := c.Path.Down.Loss
+	loss := c.Path.Down.Loss.Share
 	trips += packets * 2 * loss
 	handshakes := float64(c.Load.For(c.Protocol)) * 2 * loss
 	return time.Duration(trips*float64(c.Path.RTT())) + time.Duration(handshakes*float64(time.Second))

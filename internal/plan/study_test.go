@@ -69,7 +69,7 @@ func TestParseStudy(t *testing.T) {
 	}
 	const ms = time.Millisecond
 	way := func(delay time.Duration, rate lab.Rate, loss float64, q lab.Queue) lab.Way {
-		return lab.Way{Delay: delay, Rate: rate, Loss: loss, Queue: q}
+		return lab.Way{Delay: delay, Rate: rate, Loss: lab.Loss{Share: loss}, Queue: q}
 	}
 	bdp, fourMB := lab.Queue{BDP: 1}, lab.Queue{Bytes: 4e6}
 	want := lab.Study{

@@ -36,7 +36,7 @@ func golden(t *testing.T, name, got string) {
 func ptr[T any](v T) *T { return &v }
 
 func path(name string, rtt time.Duration, loss float64) lab.Path {
-	way := lab.Way{Delay: rtt / 2, Rate: 100e6, Loss: loss}
+	way := lab.Way{Delay: rtt / 2, Rate: 100e6, Loss: lab.Loss{Share: loss}}
 	return lab.Path{Name: name, Up: way, Down: way}
 }
 

@@ -139,7 +139,7 @@ func compareCells(a, b lab.Cell) int {
 
 func comparePaths(a, b lab.Path) int {
 	return cmp.Or(
-		cmp.Compare(a.Up.Loss+a.Down.Loss, b.Up.Loss+b.Down.Loss),
+		cmp.Compare(a.Up.Loss.Mean()+a.Down.Loss.Mean(), b.Up.Loss.Mean()+b.Down.Loss.Mean()),
 		cmp.Compare(a.RTT(), b.RTT()),
 		-cmp.Compare(a.Down.Rate, b.Down.Rate),
 		cmp.Compare(a.Name, b.Name),

@@ -325,7 +325,7 @@ func TestJSONContract(t *testing.T) {
 func drawRecords(t *rapid.T) (records []lab.Record) {
 	cells := []lab.Cell{cell(lab.H1), cell(lab.H2), cell(lab.H3)}
 	lossy := cell(lab.H3)
-	lossy.Path.Name, lossy.Path.Down.Loss = "lossy", 0.01
+	lossy.Path.Name, lossy.Path.Down.Loss = "lossy", lab.Loss{Share: 0.01}
 	cells = append(cells, lossy)
 	outcomes := append([]lab.Outcome{lab.OK, lab.OK, lab.OK}, lab.Outcomes()...)
 	for i := range rapid.IntRange(1, 12).Draw(t, "runs") {

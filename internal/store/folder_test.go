@@ -18,7 +18,7 @@ import (
 const studyText = "name: t\n# as written\n"
 
 func testPlan(reps int) lab.Plan {
-	way := lab.Way{Delay: 20 * time.Millisecond, Rate: 100e6, Loss: 0.013, Queue: lab.Queue{BDP: 1.5}}
+	way := lab.Way{Delay: 20 * time.Millisecond, Rate: 100e6, Loss: lab.Loss{Share: 0.013}, Queue: lab.Queue{BDP: 1.5}}
 	c := lab.Cell{
 		Path: lab.Path{Name: "p", Up: way, Down: way}, Load: lab.Load{Name: "l", Objects: 1, Size: 100},
 		Stack: lab.DefaultStack, Site: lab.Virtual, Protocol: lab.H3,

@@ -19,14 +19,14 @@ func BenchmarkSee(b *testing.B) {
 	b.ReportAllocs()
 	w, p := New(), segment()
 	for i := 0; b.Loop(); i++ {
-		w.See(lab.Down, time.Duration(i), p, "")
+		w.See(lab.Down, time.Duration(i), p, lab.Fate{})
 	}
 }
 
 func TestSeeAllocatesNothing(t *testing.T) {
 	w, p := New(), segment()
-	w.See(lab.Down, 0, p, "loss")
-	if n := testing.AllocsPerRun(1000, func() { w.See(lab.Down, 1, p, "loss") }); n != 0 {
+	w.See(lab.Down, 0, p, lab.Fate{Drop: "loss"})
+	if n := testing.AllocsPerRun(1000, func() { w.See(lab.Down, 1, p, lab.Fate{Drop: "loss"}) }); n != 0 {
 		t.Errorf("%v allocations for a packet", n)
 	}
 }

@@ -23,18 +23,31 @@ type moment struct {
 	sum uint64
 }
 
-func (t *trace) add(d lab.Direction, at time.Duration, size int, drop string) {
+func (t *trace) add(d lab.Direction, at time.Duration, size int, fate lab.Fate) {
 	sum := uint64(0)
 	if t.n > 0 {
 		sum = t.newest[(t.n-1)%traceLength].sum
 	}
 	sum = lab.Mix64(sum ^ uint64(at))
 	sum = lab.Mix64(sum ^ uint64(size)<<8 ^ uint64(d)<<1)
-	for _, c := range []byte(drop) {
+	for _, c := range []byte(fate.Drop) {
 		sum = lab.Mix64(sum ^ uint64(c))
+	}
+	if changes := bits(fate); changes != 0 {
+		sum = lab.Mix64(sum ^ changes<<8)
 	}
 	t.newest[t.n%traceLength] = moment{at, sum}
 	t.n++
+}
+
+// bits has a bit for each thing besides a drop that was done to a packet.
+func bits(f lab.Fate) (b uint64) {
+	for i, is := range []bool{f.Duplicated, f.Corrupted, f.Reordered, f.Marked} {
+		if is {
+			b |= 1 << i
+		}
+	}
+	return b
 }
 
 // before returns the newest packet before time end, or the oldest that is

@@ -49,16 +49,14 @@ func New() *Witness {
 }
 
 // See shows a packet to the witness. Packets must come in the order in which
-// they were offered to the link; drop is the link's reason, empty if it let
-// the packet pass. The packet is not kept.
-func (w *Witness) See(d lab.Direction, now time.Duration, packet []byte, drop string) {
+// they were offered to the link, each with what the link decided about it. The
+// packet is not kept.
+func (w *Witness) See(d lab.Direction, now time.Duration, packet []byte, fate lab.Fate) {
 	way := &w.ways[d]
 	way.Packets++
 	way.Bytes += int64(len(packet))
-	if drop != "" {
-		way.Drops[drop]++
-	}
-	w.trace.add(d, now, len(packet), drop)
+	w.count(way, fate)
+	w.trace.add(d, now, len(packet), fate)
 	h, ok := parse(packet)
 	switch {
 	case ok && h.proto == protoTCP:
@@ -69,6 +67,37 @@ func (w *Witness) See(d lab.Direction, now time.Duration, packet []byte, drop st
 		w.seeUDP(d, h)
 	}
 }
+
+func (w *Witness) count(way *lab.WireWay, fate lab.Fate) {
+	if fate == (lab.Fate{}) {
+		return
+	}
+	if fate.Drop != lab.NotDropped {
+		way.Drops[string(fate.Drop)]++
+	}
+	for _, c := range []struct {
+		is bool
+		n  *int
+	}{
+		{fate.Duplicated, &way.Duplicated}, {fate.Corrupted, &way.Corrupted},
+		{fate.Reordered, &way.Reordered}, {fate.Marked, &way.Marked},
+	} {
+		if c.is {
+			*c.n++
+		}
+	}
+}
+
+// Later tells the witness what active queue management did at time at to a
+// packet of size bytes that it had been shown: a drop, or a mark.
+func (w *Witness) Later(d lab.Direction, at time.Duration, size int, fate lab.Fate) {
+	w.count(&w.ways[d], fate)
+	w.trace.add(d, at, size, fate)
+}
+
+// Router tells the witness of a message that the emulated router sent to the
+// host at the end of direction d.
+func (w *Witness) Router(d lab.Direction) { w.ways[d].Router++ }
 
 // Foreign tells the witness of a packet of neither host, which was not carried.
 func (w *Witness) Foreign(d lab.Direction) { w.ways[d].Foreign++ }

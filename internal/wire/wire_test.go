@@ -61,12 +61,12 @@ type conversation struct {
 
 func (c *conversation) up(seq uint32, flags byte, payload int) {
 	c.now++
-	c.w.See(lab.Up, c.now, ip4(protoTCP, tcp(5000, 443, seq, flags, payload)), "")
+	c.w.See(lab.Up, c.now, ip4(protoTCP, tcp(5000, 443, seq, flags, payload)), lab.Fate{})
 }
 
 func (c *conversation) down(seq uint32, flags byte, payload int) {
 	c.now++
-	c.w.See(lab.Down, c.now, ip4(protoTCP, tcp(443, 5000, seq, flags, payload)), "")
+	c.w.See(lab.Down, c.now, ip4(protoTCP, tcp(443, 5000, seq, flags, payload)), lab.Fate{})
 }
 
 func TestTCPRetransmits(t *testing.T) {
@@ -155,7 +155,7 @@ func TestTCPRetransmits(t *testing.T) {
 func TestTCPConnections(t *testing.T) {
 	w := New()
 	see := func(d lab.Direction, source, dest uint16, seq uint32, flags byte) {
-		w.See(d, 1, ip6(protoTCP, tcp(source, dest, seq, flags, 0)), "")
+		w.See(d, 1, ip6(protoTCP, tcp(source, dest, seq, flags, 0)), lab.Fate{})
 	}
 	for i := range 6 {
 		port := uint16(5000 + i)
@@ -178,7 +178,7 @@ func TestTCPConnections(t *testing.T) {
 func TestQUICConnections(t *testing.T) {
 	const initial1, initial2 = 0, 1 // the types of versions 1 and 2
 	client := func(port uint16, payload []byte) func(*Witness) {
-		return func(w *Witness) { w.See(lab.Up, 1, ip4(protoUDP, udp(port, 443, payload)), "") }
+		return func(w *Witness) { w.See(lab.Up, 1, ip4(protoUDP, udp(port, 443, payload)), lab.Fate{}) }
 	}
 	for _, tt := range []struct {
 		name string
@@ -204,7 +204,7 @@ func TestQUICConnections(t *testing.T) {
 		}, 0},
 		{"a short header", []func(*Witness){client(1, append([]byte{0x40}, make([]byte, 30)...))}, 0},
 		{"the server's", []func(*Witness){func(w *Witness) {
-			w.See(lab.Down, 1, ip4(protoUDP, udp(443, 1, long(quicV1, initial1, "abcd", "server"))), "")
+			w.See(lab.Down, 1, ip4(protoUDP, udp(443, 1, long(quicV1, initial1, "abcd", "server"))), lab.Fate{})
 		}}, 0},
 		{"IDs that are too long, or cut", []func(*Witness){
 			client(1, long(quicV1, initial1, "123456789012345678901", "abcd")),
@@ -212,7 +212,7 @@ func TestQUICConnections(t *testing.T) {
 			client(1, long(quicV1, initial1, "12345678", "abcd")[:17]), client(1, nil), client(1, []byte{0xc0, 0, 0, 0, 1, 0}),
 		}, 0},
 		{"lost on the way", []func(*Witness){func(w *Witness) {
-			w.See(lab.Up, 1, ip4(protoUDP, udp(1, 443, long(quicV1, initial1, "12345678", "abcd"))), "loss")
+			w.See(lab.Up, 1, ip4(protoUDP, udp(1, 443, long(quicV1, initial1, "12345678", "abcd"))), lab.Fate{Drop: "loss"})
 		}}, 1},
 	} {
 		w := New()
@@ -229,12 +229,12 @@ func TestCounts(t *testing.T) {
 	w := New()
 	segment := ip4(protoTCP, tcp(5000, 443, 100, flagSYN, 0))
 	datagram := ip6(protoUDP, udp(5000, 443, make([]byte, 100)))
-	w.See(lab.Up, 1, segment, "")
-	w.See(lab.Up, 2, segment, "loss")
-	w.See(lab.Up, 3, segment, "queue")
-	w.See(lab.Up, 4, datagram, "loss")
-	w.See(lab.Down, 5, datagram, "")
-	w.See(lab.Down, 6, ip4(1, make([]byte, 8)), "") // ICMP
+	w.See(lab.Up, 1, segment, lab.Fate{})
+	w.See(lab.Up, 2, segment, lab.Fate{Drop: "loss"})
+	w.See(lab.Up, 3, segment, lab.Fate{Drop: "queue"})
+	w.See(lab.Up, 4, datagram, lab.Fate{Drop: "loss"})
+	w.See(lab.Down, 5, datagram, lab.Fate{})
+	w.See(lab.Down, 6, ip4(1, make([]byte, 8)), lab.Fate{}) // ICMP
 	w.Foreign(lab.Down)
 	f := w.Facts(time.Second, 0)
 	up := lab.WireWay{
@@ -277,7 +277,7 @@ func TestBrokenPackets(t *testing.T) {
 		"UDP cut": ip4(protoUDP, make([]byte, 7)), "IPv6 extension header": ip6(0, make([]byte, 40)),
 	} {
 		w := New()
-		w.See(lab.Up, 1, p, "")
+		w.See(lab.Up, 1, p, lab.Fate{})
 		f := w.Facts(1, 0)
 		if f.Up.Packets != 1 || f.Up.TCPPackets+f.Up.UDPPackets+f.Connections != 0 || f.Up.Bytes != int64(len(p)) {
 			t.Errorf("%s: %+v", name, f.Up)
@@ -286,7 +286,7 @@ func TestBrokenPackets(t *testing.T) {
 	// The first fragment, and padding after the packet, are read.
 	for name, p := range map[string][]byte{"first fragment": change(6, 0x20), "padding": append(append([]byte(nil), good...), make([]byte, 6)...)} {
 		w := New()
-		w.See(lab.Up, 1, p, "")
+		w.See(lab.Up, 1, p, lab.Fate{})
 		if f := w.Facts(1, 0); f.Connections != 1 {
 			t.Errorf("%s: not read", name)
 		}
@@ -303,7 +303,7 @@ type seen struct {
 func digestOf(end time.Duration, packets ...seen) string {
 	w := New()
 	for _, p := range packets {
-		w.See(p.d, p.at, make([]byte, p.size), p.drop)
+		w.See(p.d, p.at, make([]byte, p.size), lab.Fate{Drop: lab.Reason(p.drop)})
 	}
 	return w.Facts(end, 0).Digest
 }
@@ -369,8 +369,8 @@ func FuzzSee(f *testing.F) {
 		}
 		before := fmt.Sprintf("%x", p)
 		w := New()
-		w.See(d, 1, p, "")
-		w.See(d, 2, p, "loss")
+		w.See(d, 1, p, lab.Fate{})
+		w.See(d, 2, p, lab.Fate{Drop: "loss"})
 		if fmt.Sprintf("%x", p) != before {
 			t.Fatal("the packet was changed")
 		}
@@ -391,7 +391,7 @@ func TestFactsAreCutAtTheLoadsEnd(t *testing.T) {
 	at := func(times ...time.Duration) *Witness {
 		w := New()
 		for _, now := range times {
-			w.See(lab.Up, now*time.Millisecond, make([]byte, 40), "")
+			w.See(lab.Up, now*time.Millisecond, make([]byte, 40), lab.Fate{})
 		}
 		return w
 	}

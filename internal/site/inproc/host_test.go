@@ -158,7 +158,7 @@ func TestForeignPackets(t *testing.T) {
 			return err
 		})
 		report, _ := h.Get(t.Context())
-		if up := h.Facts().Wire.Up; report.Error != "" || up.Foreign != len(others) || up.Packets != 0 || h.pump.ways[lab.Up].Offered() != 0 {
+		if up := h.Facts().Wire.Up; report.Error != "" || up.Foreign != len(others) || up.Packets != 0 || h.pump.link.Offered(lab.Up) != 0 {
 			t.Errorf("%s: %+v %s", f, up, report.Error)
 		}
 	}

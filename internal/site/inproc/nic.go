@@ -32,6 +32,7 @@ func newNICs(p *pump, path lab.Path) (c, s *nic) {
 	c = &nic{pump: p, way: lab.Up, mtu: path.Up.DeviceMTU(), addr: client.AsSlice(), protocol: protocolOf(client)}
 	s = &nic{pump: p, way: lab.Down, mtu: path.Down.DeviceMTU(), addr: server.AsSlice(), protocol: protocolOf(server), peer: c}
 	c.peer = s
+	p.to = [2]*nic{lab.Up: s, lab.Down: c}
 	return c, s
 }
 
@@ -48,7 +49,7 @@ func (n *nic) WritePackets(list stack.PacketBufferList) (int, tcpip.Error) {
 	for _, b := range list.AsSlice() {
 		packet := b.ToView()
 		if n.carries(packet.AsSlice()) {
-			n.pump.offer(n.way, n.peer, packet)
+			n.pump.offer(n.way, packet)
 			continue
 		}
 		packet.Release()

@@ -26,21 +26,15 @@ import (
 type pump struct {
 	opened time.Time
 	timer  *time.Timer   // wakes the goroutine at time next
+	to     [2]*nic       // the interface at the end of each direction
 	done   chan struct{} // closed when the goroutine has ended
 
 	mu      sync.Mutex
-	ways    [2]*link.Way
+	link    *link.Link[*buffer.View]
 	witness *wire.Witness
-	queue   link.Queue[parcel]
 	late    link.Lateness
 	next    time.Duration
 	closed  bool
-}
-
-// parcel is a packet on its way.
-type parcel struct {
-	to     *nic
-	packet *buffer.View
 }
 
 // never is a time that does not come.
@@ -48,9 +42,7 @@ const never = time.Duration(math.MaxInt64)
 
 func newPump(opened time.Time, run lab.Run) *pump {
 	p := &pump{opened: opened, timer: time.NewTimer(never), done: make(chan struct{}), witness: wire.New(), next: never}
-	for d := range p.ways {
-		p.ways[d] = link.New(run.Cell.Path, lab.Direction(d), run.Seed)
-	}
+	p.link = link.New[*buffer.View](run.Cell.Path, run.Seed)
 	return p
 }
 
@@ -60,9 +52,9 @@ func (p *pump) start() { go p.run() }
 // now is the run's own time.
 func (p *pump) now() time.Duration { return time.Since(p.opened) }
 
-// offer puts a packet of direction d on the link; it is delivered to the
-// interface named. The pump takes the packet over.
-func (p *pump) offer(d lab.Direction, to *nic, packet *buffer.View) {
+// offer puts a packet of direction d on the link. The pump takes the packet
+// over.
+func (p *pump) offer(d lab.Direction, packet *buffer.View) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -70,16 +62,24 @@ func (p *pump) offer(d lab.Direction, to *nic, packet *buffer.View) {
 		return
 	}
 	now := p.now()
-	fate := p.ways[d].Offer(now, packet.Size())
-	p.witness.See(d, now, packet.AsSlice(), string(fate.Drop))
-	if fate.Drop != link.Delivered {
+	fate := p.link.Offer(d, now, packet.AsSlice(), false, packet)
+	p.witness.See(d, now, packet.AsSlice(), fate)
+	if fate.Drop != lab.NotDropped {
 		packet.Release()
-		return
 	}
-	p.queue.Put(fate.At, parcel{to, packet})
-	if fate.At < p.next {
-		p.wake(now, fate.At)
+	// The emulated router may have an answer for the other direction.
+	if at, ok := p.due(); ok && at < p.next {
+		p.wake(now, at)
 	}
+}
+
+// due is when the first thing of both directions is due.
+func (p *pump) due() (at time.Duration, ok bool) {
+	d, ok := p.link.First()
+	if !ok {
+		return never, false
+	}
+	return p.link.Next(d)
 }
 
 // foreign takes note of a packet of neither host. It is not carried.
@@ -116,23 +116,61 @@ func (p *pump) deliverDue() bool {
 			return false
 		}
 		now := p.now()
-		first, due, ok := p.queue.Pop(now)
+		d, first, ok := p.pop(now)
 		if !ok {
 			p.rest(now)
 			p.mu.Unlock()
 			return true
 		}
-		p.late.Add(now - due)
+		packet := p.unpack(d, now, first)
 		p.mu.Unlock()
-		first.to.receive(first.packet)
+		if packet != nil {
+			p.to[d].receive(packet)
+		}
 	}
+}
+
+// pop takes out the first thing that is due.
+func (p *pump) pop(now time.Duration) (lab.Direction, link.Delivery[*buffer.View], bool) {
+	d, ok := p.link.First()
+	if !ok {
+		return d, link.Delivery[*buffer.View]{}, false
+	}
+	first, ok := p.link.Pop(d, now)
+	return d, first, ok
+}
+
+// unpack returns the packet to be delivered; nil when there is none.
+func (p *pump) unpack(d lab.Direction, now time.Duration, first link.Delivery[*buffer.View]) *buffer.View {
+	if first.Router != nil {
+		p.witness.Router(d)
+		return buffer.NewViewWithData(first.Router)
+	}
+	packet := first.Hold
+	if first.Drop != lab.NotDropped {
+		p.witness.Later(d, first.At, packet.Size(), lab.Fate{Drop: first.Drop})
+		packet.Release()
+		return nil
+	}
+	p.late.Add(now - first.At)
+	if first.Marked {
+		p.witness.Later(d, first.At, packet.Size(), lab.Fate{Marked: true})
+	}
+	if first.Changed() || !first.Last {
+		packet = buffer.NewViewWithData(packet.AsSlice())
+		first.Apply(packet.AsSlice())
+	}
+	if packet != first.Hold && first.Last {
+		first.Hold.Release()
+	}
+	return packet
 }
 
 // rest sets the timer for the first packet, if there is one. Until then next
 // stays at a time that has passed, so that no offer sets the timer in vain.
 func (p *pump) rest(now time.Duration) {
 	p.next = never
-	if at, ok := p.queue.Next(); ok {
+	if at, ok := p.due(); ok {
 		p.wake(now, at)
 	}
 }
@@ -147,11 +185,13 @@ func (p *pump) stop() {
 	<-p.done
 	p.timer.Stop()
 	for {
-		left, _, ok := p.queue.Pop(never)
+		_, left, ok := p.pop(never)
 		if !ok {
 			return
 		}
-		left.packet.Release()
+		if left.Last && left.Router == nil {
+			left.Hold.Release()
+		}
 	}
 }
 

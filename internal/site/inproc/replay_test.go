@@ -19,19 +19,19 @@ func TestVirtualReplays(t *testing.T) {
 		first := answers[i][0]
 		for n, a := range answers[i] {
 			if a.Error != first.Error {
-				t.Errorf("loss %g, seed %d: replay %d: %s; first: %s", j.Path.Down.Loss, j.Seed, n, a.Error, first.Error)
+				t.Errorf("loss %g, seed %d: replay %d: %s; first: %s", j.Path.Down.Loss.Share, j.Seed, n, a.Error, first.Error)
 			}
 			if a.Facts.Wire.Digest != first.Facts.Wire.Digest || a.Last != first.Last {
 				t.Errorf("loss %g, seed %d: replay %d differs: %v %+v; first: %v %+v",
-					j.Path.Down.Loss, j.Seed, n, a.Last, a.Facts.Wire, first.Last, first.Facts.Wire)
+					j.Path.Down.Loss.Share, j.Seed, n, a.Last, a.Facts.Wire, first.Last, first.Facts.Wire)
 			}
 		}
 		if last := answers[i][replays-1]; last.Goroutines > 1 {
-			t.Errorf("loss %g, seed %d: %d goroutines left", j.Path.Down.Loss, j.Seed, last.Goroutines)
+			t.Errorf("loss %g, seed %d: %d goroutines left", j.Path.Down.Loss.Share, j.Seed, last.Goroutines)
 		}
 		lost := first.Facts.Wire.Down.Drops["loss"]
-		if (j.Path.Down.Loss > 0) != (lost > 0) {
-			t.Errorf("loss %g, seed %d: %d packets lost", j.Path.Down.Loss, j.Seed, lost)
+		if (j.Path.Down.Loss.Share > 0) != (lost > 0) {
+			t.Errorf("loss %g, seed %d: %d packets lost", j.Path.Down.Loss.Share, j.Seed, lost)
 		}
 		digests[first.Facts.Wire.Digest] = true
 	}

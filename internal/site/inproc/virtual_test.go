@@ -167,6 +167,6 @@ func virtually(t testing.TB, jobs ...job) (answers [][]answer, cpu time.Duration
 
 // path makes a path of equal directions.
 func path(rtt time.Duration, rate lab.Rate, loss float64) lab.Path {
-	w := lab.Way{Delay: rtt / 2, Rate: rate, Loss: loss}
+	w := lab.Way{Delay: rtt / 2, Rate: rate, Loss: lab.Loss{Share: loss}}
 	return lab.Path{Up: w, Down: w}
 }

@@ -71,7 +71,10 @@ func (h *Hosts) open() error {
 	if h.stop, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
 		return fmt.Errorf("make eventfd: %w", err)
 	}
-	h.observer = &observer{epoch: time.Now(), witness: wire.New()}
+	h.observer = &observer{
+		epoch: time.Now(), witness: wire.New(),
+		link: link.New[[]byte](h.run.Cell.Path, h.run.Seed),
+	}
 	h.pumps = [2]*pump{lab.Up: h.pump(lab.Up, h.client, h.server), lab.Down: h.pump(lab.Down, h.server, h.client)}
 	for _, p := range h.pumps {
 		p.start()
@@ -83,7 +86,6 @@ func (h *Hosts) pump(d lab.Direction, from, to *Host) *pump {
 	return &pump{
 		d: d, in: from.device, out: to.device, stop: h.stop, observer: h.observer,
 		ends: newEnds(from.Addr(), to.Addr()),
-		way:  link.New(h.run.Cell.Path, d, h.run.Seed),
 		free: buffers{size: from.network.mtu},
 	}
 }

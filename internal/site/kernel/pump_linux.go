@@ -14,11 +14,13 @@ import (
 	"github.com/samewire/samewire/internal/wire"
 )
 
-// observer is what the two directions share: the run's clock and its witness.
+// observer is what the two directions share: the run's clock, its link and its
+// witness.
 type observer struct {
 	epoch time.Time
 
 	mu      sync.Mutex
+	link    *link.Link[[]byte]
 	witness *wire.Witness
 }
 
@@ -26,13 +28,27 @@ func (o *observer) now() time.Duration { return time.Since(o.epoch) }
 
 // offer puts a packet on the link and shows it to the witness. The time is
 // read under the lock, so that the witness sees both directions in order.
-func (o *observer) offer(d lab.Direction, way *link.Way, packet []byte) link.Fate {
+func (o *observer) offer(d lab.Direction, packet []byte) lab.Fate {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := o.now()
-	fate := way.Offer(now, len(packet))
-	o.witness.See(d, now, packet, string(fate.Drop))
+	fate := o.link.Offer(d, now, packet, false, packet)
+	o.witness.See(d, now, packet, fate)
 	return fate
+}
+
+// next is when the first packet of direction d is due.
+func (o *observer) next(d lab.Direction) (time.Duration, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.link.Next(d)
+}
+
+// pop takes out what is due of direction d at time now.
+func (o *observer) pop(d lab.Direction, now time.Duration) (link.Delivery[[]byte], bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.link.Pop(d, now)
 }
 
 func (o *observer) foreign(d lab.Direction) {
@@ -55,15 +71,13 @@ type pump struct {
 	d        lab.Direction
 	in, out  device
 	ends     ends
-	way      *link.Way
 	observer *observer
 	stop     int // eventfd: readable when the pump must end
 
-	queue link.Queue[[]byte]
-	free  buffers
-	late  link.Lateness
-	lost  atomic.Int64 // packets that the kernel would not take
-	poll  [2]unix.PollFd
+	free buffers
+	late link.Lateness
+	lost atomic.Int64 // packets that the kernel would not take
+	poll [2]unix.PollFd
 
 	done chan struct{}
 	err  error // why the pump ended early; valid when done is closed
@@ -107,7 +121,7 @@ func (p *pump) run() error {
 func (p *pump) wait() error {
 	p.poll[0].Revents, p.poll[1].Revents = 0, 0
 	var timeout *unix.Timespec
-	if at, ok := p.queue.Next(); ok {
+	if at, ok := p.observer.next(p.d); ok {
 		t := unix.NsecToTimespec(int64(max(at-p.observer.now(), 0)))
 		timeout = &t
 	}
@@ -145,26 +159,23 @@ func (p *pump) offer(packet []byte) {
 		p.free.put(packet)
 		return
 	}
-	fate := p.observer.offer(p.d, p.way, packet)
-	if fate.Drop != link.Delivered {
+	if fate := p.observer.offer(p.d, packet); fate.Drop != lab.NotDropped {
 		p.free.put(packet)
-		return
 	}
-	p.queue.Put(fate.At, packet)
 }
 
 func (p *pump) deliver() {
-	for p.queue.Len() > 0 {
+	for {
 		now := p.observer.now()
-		packet, at, ok := p.queue.Pop(now)
+		due, ok := p.observer.pop(p.d, now)
 		if !ok {
 			return
 		}
-		p.late.Add(now - at)
-		if p.out.write(packet) != 0 {
+		p.late.Add(now - due.At)
+		if p.out.write(due.Hold) != 0 {
 			p.lost.Add(1)
 		}
-		p.free.put(packet)
+		p.free.put(due.Hold)
 	}
 }
 

@@ -31,9 +31,9 @@ func newRig(t *testing.T, way lab.Way) *rig {
 		return device{fds[0]}, device{fds[1]}
 	}
 	r := &rig{pump: &pump{
-		d: lab.Up, way: link.New(lab.Path{Up: way}, lab.Up, 1),
+		d:        lab.Up,
 		ends:     newEnds(lab.ClientAddr4, lab.ServerAddr4),
-		observer: &observer{epoch: time.Now(), witness: wire.New()},
+		observer: &observer{epoch: time.Now(), witness: wire.New(), link: link.New[[]byte](lab.Path{Up: way}, 1)},
 		free:     buffers{size: 1500},
 	}}
 	r.feed, r.in = pair()
@@ -124,18 +124,18 @@ func TestPumpDelaysInOrder(t *testing.T) {
 }
 
 func TestPumpCarriesOnlyItsOwn(t *testing.T) {
-	r := newRig(t, lab.Way{Loss: 0.3})
+	r := newRig(t, lab.Way{Loss: lab.Loss{Share: 0.3}})
 	other := packet(0, 100)
 	copy(other[16:], []byte{224, 0, 0, 22})
 	six := make([]byte, 60)
 	six[0] = 0x60
-	model := link.New(lab.Path{Up: lab.Way{Loss: 0.3}}, lab.Up, 1)
+	model := link.New[int](lab.Path{Up: lab.Way{Loss: lab.Loss{Share: 0.3}}}, 1)
 	for n := range 50 {
 		r.send(t, other)
 		r.send(t, six)
 		r.send(t, []byte{0x45})
 		r.send(t, packet(n, 100))
-		if model.Offer(0, 100).Drop != link.Delivered {
+		if model.Offer(lab.Up, 0, make([]byte, 100), false, 0).Drop != lab.NotDropped {
 			continue
 		}
 		if got := r.receive(t); got != n {
@@ -145,7 +145,7 @@ func TestPumpCarriesOnlyItsOwn(t *testing.T) {
 	r.awaitOffered(t, 50)
 	r.end(t)
 	f := r.observer.witness.Facts(r.observer.now(), 0).Up
-	if f.Foreign != 150 || f.Packets != 50 || f.Drops[string(link.ByLoss)] == 0 {
+	if f.Foreign != 150 || f.Packets != 50 || f.Drops[string(lab.DropLoss)] == 0 {
 		t.Errorf("%+v", f)
 	}
 }

@@ -69,7 +69,7 @@ func TestLossIsTheModels(t *testing.T) {
 		t.Run(fmt.Sprint(c.family, c.rate), func(t *testing.T) {
 			run := runOn(0, c.rate)
 			run.Cell.Path.Family = c.family
-			run.Cell.Path.Up.Loss = 0.01
+			run.Cell.Path.Up.Loss.Share = 0.01
 			run.Seed = 7
 			got := collectAll(t, run, fmt.Sprint(n, size, 0))
 			want := survivors(run, n, size+c.overhead)
@@ -86,10 +86,10 @@ func TestLossIsTheModels(t *testing.T) {
 
 // survivors are the packets of the upward direction that the model delivers.
 func survivors(run lab.Run, n, size int) []uint32 {
-	way := link.New(run.Cell.Path, lab.Up, run.Seed)
+	model := link.New[int](run.Cell.Path, run.Seed)
 	var seqs []uint32
 	for i := range n {
-		if way.Offer(time.Duration(i)*time.Second, size).Drop == link.Delivered {
+		if model.Offer(lab.Up, time.Duration(i)*time.Second, make([]byte, size), false, 0).Drop == lab.NotDropped {
 			seqs = append(seqs, uint32(i))
 		}
 	}

@@ -187,20 +187,20 @@ func (s Site) fates(t *testing.T) {
 	each(t, func(t *testing.T, p lab.Protocol) {
 		run := s.Run(p)
 		run.Cell.Load.Size = 300_000
-		run.Cell.Path.Up.Loss, run.Cell.Path.Down.Loss = 0.02, 0.03
+		run.Cell.Path.Up.Loss.Share, run.Cell.Path.Down.Loss.Share = 0.02, 0.03
 		r := s.carryOK(t, run)
 		for d, way := range map[lab.Direction]lab.WireWay{lab.Up: r.Wire.Up, lab.Down: r.Wire.Down} {
-			if want := lostOf(run, d, way.Packets); way.Drops[string(link.ByLoss)] != want {
-				t.Errorf("%s: %d of %d packets lost, the seed says %d", d, way.Drops[string(link.ByLoss)], way.Packets, want)
+			if want := lostOf(run, d, way.Packets); way.Drops[string(lab.DropLoss)] != want {
+				t.Errorf("%s: %d of %d packets lost, the seed says %d", d, way.Drops[string(lab.DropLoss)], way.Packets, want)
 			}
 		}
 	})
 }
 
 func lostOf(run lab.Run, d lab.Direction, packets int) (lost int) {
-	way := link.New(run.Cell.Path, d, run.Seed)
+	model, packet := link.New[int](run.Cell.Path, run.Seed), make([]byte, 100)
 	for range packets {
-		if way.Offer(0, 100).Drop == link.ByLoss {
+		if model.Offer(d, 0, packet, false, 0).Drop == lab.DropLoss {
 			lost++
 		}
 	}
@@ -227,7 +227,7 @@ func (s Site) queue(t *testing.T) {
 		run.Cell.Path.Down.Rate = 8e6
 		run.Cell.Path.Down.Queue = lab.Queue{Packets: 8}
 		r := s.carryOK(t, run)
-		if r.Wire.Down.Drops[string(link.ByQueue)] == 0 {
+		if r.Wire.Down.Drops[string(lab.DropQueue)] == 0 {
 			t.Errorf("a queue of 8 packets never overflowed: %+v", r.Wire.Down)
 		}
 	})
@@ -270,13 +270,13 @@ func (s Site) timeout(t *testing.T) {
 func (s Site) stall(t *testing.T) {
 	each(t, func(t *testing.T, p lab.Protocol) {
 		run := s.Run(p)
-		run.Cell.Path.Down.Loss = 1
+		run.Cell.Path.Down.Loss.Share = 1
 		run.Timeout = 2 * time.Second
 		r := s.carry(t, run)
 		if r.Outcome != lab.Stalled || r.Wire.Silence < 0.3 || r.Wire.Silence > 2 {
 			t.Errorf("got %s (%s) after a silence of %.2f s, want stalled", r.Outcome, r.Reason, r.Wire.Silence)
 		}
-		if r.Wire.Down.Drops[string(link.ByLoss)] != r.Wire.Down.Packets {
+		if r.Wire.Down.Drops[string(lab.DropLoss)] != r.Wire.Down.Packets {
 			t.Errorf("not all was lost: %+v", r.Wire.Down)
 		}
 	})
@@ -286,7 +286,7 @@ func (s Site) stall(t *testing.T) {
 func (s Site) warmUp(t *testing.T) {
 	each(t, func(t *testing.T, p lab.Protocol) {
 		run := s.Run(p)
-		run.Cell.Path.Down.Loss = 1
+		run.Cell.Path.Down.Loss.Share = 1
 		run.Cell.Load.Warm = true
 		run.Timeout = 2 * time.Second
 		if r := s.carry(t, run); r.Outcome != lab.Stalled {
@@ -307,7 +307,7 @@ func (s Site) unsupported(t *testing.T) {
 // interrupted: a run given up in the middle does not harm the next.
 func (s Site) interrupted(t *testing.T) {
 	run := s.Run(lab.H2)
-	run.Cell.Path.Down.Loss = 1
+	run.Cell.Path.Down.Loss.Share = 1
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if r := s.Carrier.Carry(ctx, run); r.Outcome == lab.OK {

@@ -9,13 +9,13 @@ import (
 )
 
 // The heap does what a sorted list would.
-func TestQueueAgainstSortedList(t *testing.T) {
+func TestLineAgainstSortedList(t *testing.T) {
 	type item struct {
 		at time.Duration
 		n  int
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		var q Queue[int]
+		q := line[int]{count: new(uint64)}
 		var list []item // in order of time, equal times in order of arrival
 		n := 0
 		t.Repeat(map[string]func(*rapid.T){
@@ -51,8 +51,8 @@ func TestQueueAgainstSortedList(t *testing.T) {
 }
 
 // A popped packet is not held any longer.
-func TestQueueLetsGo(t *testing.T) {
-	var q Queue[*int]
+func TestLineLetsGo(t *testing.T) {
+	q := line[*int]{count: new(uint64)}
 	for range 3 {
 		q.Put(1, new(int))
 	}
@@ -66,8 +66,8 @@ func TestQueueLetsGo(t *testing.T) {
 	}
 }
 
-func TestQueueDoesNotAllocateOnceGrown(t *testing.T) {
-	var q Queue[int]
+func TestLineDoesNotAllocateOnceGrown(t *testing.T) {
+	q := line[int]{count: new(uint64)}
 	for i := range 100 {
 		q.Put(time.Duration(i), i)
 	}
