@@ -98,6 +98,10 @@ func (r Report) End(asked time.Duration) time.Duration {
 type Side struct {
 	Program string   `json:"program"` // name and version
 	CPU     *float64 `json:"cpu"`     // s of CPU time while the load ran; null where it cannot be told apart
+	// Waited is how long the program's threads, all together, were ready to run
+	// but waited for a processor while the load ran, in s; null where it cannot
+	// be told.
+	Waited *float64 `json:"waited"`
 	// Senders has what each connection's sending half really used.
 	Senders []Sender `json:"senders"`
 	// UDPReceiveBuffer is the UDP socket's receive buffer in bytes.
@@ -135,6 +139,18 @@ const longStall = 10
 func (l Lateness) Beyond(limit time.Duration) bool {
 	s := limit.Seconds()
 	return s > 0 && (l.P99 > s || l.Max > longStall*s)
+}
+
+// Starved says whether a side's program waited for a processor for more than
+// half of the load's duration, and more than a second: the machine was busy with
+// other things, and the run says nothing about the protocol.
+func (r Report) Starved(sides ...Side) (waited float64, starved bool) {
+	for _, s := range sides {
+		if s.Waited != nil {
+			waited = max(waited, *s.Waited)
+		}
+	}
+	return waited, waited > 1 && waited > r.Duration/2
 }
 
 // Late says whether the run is invalid because the lab was too late: it says

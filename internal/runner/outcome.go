@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -16,8 +17,8 @@ var worst = []lab.Outcome{
 // judge says how a run ended, and why.
 //
 // Properties that an edit must keep: a run is ok only if every request is, and
-// all of them are there; lateness overrides every other outcome but the
-// stack's own "unsupported", since nothing that a late lab saw can be believed.
+// all of them are there; lateness and a starved program override every other outcome but
+// the stack's own "unsupported", since nothing that such a lab saw can be believed.
 func judge(run lab.Run, m measured) (lab.Outcome, string) {
 	outcome, reason := fromRequests(run, m)
 	if outcome == lab.Unsupported {
@@ -28,6 +29,10 @@ func judge(run lab.Run, m measured) (lab.Outcome, string) {
 			late += "; besides, " + string(outcome) + ": " + reason
 		}
 		return lab.Invalid, late
+	}
+	if waited, starved := m.report.Starved(m.facts.Server, m.facts.Client); starved && run.Cell.Site != lab.Virtual {
+		return lab.Invalid, fmt.Sprintf("the machine was too busy: a program waited %.1f s for a processor in a load of %.1f s; besides, %s",
+			waited, m.report.Duration, cmp.Or(reason, string(outcome)))
 	}
 	return outcome, reason
 }

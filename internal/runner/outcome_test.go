@@ -59,6 +59,29 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// A run whose program had no processor for most of the time is invalid, however
+// it ended; a short wait is none.
+func TestStarvedProgram(t *testing.T) {
+	for _, tt := range []struct {
+		waited, duration float64
+		site             lab.SiteName
+		want             lab.Outcome
+	}{
+		{40, 75, lab.Kernel, lab.Invalid},
+		{37, 75, lab.Kernel, lab.OK},
+		{0.9, 1, lab.Kernel, lab.OK},
+		{40, 75, lab.Virtual, lab.OK},
+	} {
+		run := lab.Run{}
+		run.Cell.Site, run.Cell.Load.Objects = tt.site, 1
+		m := measured{report: lab.Report{Requests: []lab.Request{request(lab.OK)}, Duration: tt.duration}}
+		m.facts.Server.Waited = &tt.waited
+		if got, reason := judge(run, m); got != tt.want || (reason == "") != (got == lab.OK) {
+			t.Errorf("waited %v s of %v s on %s: %s (%s), want %s", tt.waited, tt.duration, tt.site, got, reason, tt.want)
+		}
+	}
+}
+
 func TestLatenessKeepsTheOtherReason(t *testing.T) {
 	run := lab.Run{Lateness: time.Millisecond}
 	run.Cell.Load.Objects = 1

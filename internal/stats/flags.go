@@ -38,9 +38,34 @@ func (c *Cell) observe(r lab.Record) {
 			}
 		}
 	}
+	c.observeWaiting(r)
 	c.Lateness.P50 = max(c.Lateness.P50, r.Lateness.P50)
 	c.Lateness.P99 = max(c.Lateness.P99, r.Lateness.P99)
 	c.Lateness.Max = max(c.Lateness.Max, r.Lateness.Max)
+}
+
+// A program's wait for a processor is long when it is more than a tenth of the
+// run's duration, and more than what a scheduler's turn may cost.
+const (
+	longWait      = 0.020
+	longWaitShare = 0.1
+)
+
+func (c *Cell) observeWaiting(r lab.Record) {
+	for _, side := range []lab.Side{r.Server, r.Client} {
+		if side.Waited == nil {
+			continue
+		}
+		c.Waited = max(c.Waited, *side.Waited)
+		d := r.Value(lab.Duration)
+		c.Waits = c.Waits || *side.Waited > longWait && d != nil && *side.Waited > longWaitShare**d
+	}
+}
+
+// untrusted says whether the cell's TCP is a user-space one on a path on which
+// packets overtake each other.
+func untrusted(c lab.Cell) bool {
+	return c.Site != lab.Kernel && c.Protocol != lab.H3 && !c.Path.InOrder()
 }
 
 func compareSenders(a, b lab.Sender) int {
@@ -78,6 +103,8 @@ func (c *Cell) flag() {
 	set(ClientLimited, !c.Load.Upload && c.Window != nil && *c.Window < 2*c.BDP)
 	set(SmallUDPBuffer, c.UDPReceiveErrors > 0 || c.UDPReceiveBuffer != nil && *c.UDPReceiveBuffer < SmallBuffer)
 	set(Late, c.TooLate)
+	set(Waiting, c.Waits)
+	set(Reordering, untrusted(c.Cell))
 	set(NotInternetMTU, max(c.Path.Up.MTU, c.Path.Down.MTU) > InternetMTU)
 }
 

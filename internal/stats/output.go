@@ -94,6 +94,12 @@ const (
 	SmallUDPBuffer Flag = "small-udp-buffer"
 	// Late: the lab was too late in a run, which was repeated or stayed invalid.
 	Late Flag = "late"
+	// Waiting: a program waited for a processor for more than a tenth of the
+	// duration of a run, and more than 20 ms.
+	Waiting Flag = "waiting"
+	// Reordering: the path lets packets overtake, and the user-space TCP of the
+	// sites virtual and process is not to be trusted there.
+	Reordering Flag = "reordering"
 	// NotInternetMTU: packets larger than InternetMTU may pass.
 	NotInternetMTU Flag = "not-internet-mtu"
 	// Drift is reserved: the machine changed while the study ran.
@@ -104,7 +110,7 @@ const (
 func Flags() []Flag {
 	return []Flag{
 		Censored, Connections, UnequalCC, UnequalInitialWindow, ClientLimited,
-		ImplementationBound, SmallUDPBuffer, Late, NotInternetMTU, Drift,
+		ImplementationBound, SmallUDPBuffer, Late, Waiting, Reordering, NotInternetMTU, Drift,
 	}
 }
 
@@ -144,6 +150,8 @@ type Cell struct {
 	// UDPReceiveBuffer is the smallest of both sides; nil when not known.
 	UDPReceiveBuffer *int
 	UDPReceiveErrors int
+	Waited           float64 // s: the longest wait of a side's program for a processor
+	Waits            bool    // in some run the wait was long beside its duration
 	Lateness         lab.Lateness // the worst of each
 }
 

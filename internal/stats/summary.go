@@ -103,16 +103,21 @@ func results(c Cell) (out []Result) {
 	return out
 }
 
-// verdicts says for each pair of protocols that nothing is claimed yet.
+// verdicts says for each pair of protocols that nothing is claimed yet, or that
+// nothing can be.
 func verdicts(cells []*Cell) (out []Verdict) {
 	for i, a := range cells {
 		for _, b := range cells[i+1:] {
-			out = append(out, Verdict{
+			v := Verdict{
 				Path: a.Path.Name, Load: a.Load.Name, Site: a.Site,
 				Server: a.Stack.Server, Client: a.Stack.Client, CC: a.Stack.CC,
 				A: a.Protocol, B: b.Protocol, Metric: lab.Duration,
 				Verdict: NoVerdict, Why: "verdicts are not built yet",
-			})
+			}
+			if a.Has(Reordering) || b.Has(Reordering) {
+				v.Verdict, v.Why = NotComparable, "packets overtake each other on this path, and this site's TCP is not to be trusted there"
+			}
+			out = append(out, v)
 		}
 	}
 	return out
@@ -193,7 +198,11 @@ func warnMTU(cells []Cell) (out []string) {
 	seen := map[string]bool{}
 	for _, c := range cells {
 		for _, d := range []lab.Direction{lab.Up, lab.Down} {
-			mtu := c.Path.Way(d).MTU
+			way := c.Path.Way(d)
+			mtu := way.MTU
+			if way.TooBig {
+				continue
+			}
 			what := fmt.Sprintf("path %s: packets %s that are larger than %d bytes vanish, and neither host is told (a black hole)", c.Path.Name, d, mtu)
 			if mtu > 0 && mtu < lab.DefaultMTU && !seen[what] {
 				seen[what] = true

@@ -193,6 +193,12 @@ func TestFlags(t *testing.T) {
 	upload.Load.Upload = true
 	jumbo := h1
 	jumbo.Path.Down.MTU = 16384
+	reordered, quicReordered := cell(lab.H2), cell(lab.H3)
+	reordered.Site, quicReordered.Site = lab.Virtual, lab.Virtual
+	reordered.Path.Down.Reorder.Share, quicReordered.Path.Down.Reorder.Share = 0.1, 0.1
+	kernelReordered := reordered
+	kernelReordered.Site = lab.Kernel
+	waited := func(s float64) func(*lab.Record) { return func(r *lab.Record) { r.Server.Waited = &s } }
 	ten := cell(lab.H2)
 	ten.Load.Objects = 10
 	for _, tt := range []struct {
@@ -231,6 +237,12 @@ func TestFlags(t *testing.T) {
 			[]Flag{SmallUDPBuffer}},
 		{"a UDP buffer means nothing to TCP", []lab.Record{record(h1, 1, 1, func(r *lab.Record) { r.Client.UDPReceiveBuffer = ptr(1) })}, nil},
 		{"jumbo", []lab.Record{record(jumbo, 1, 1)}, []Flag{NotInternetMTU}},
+		{"short wait", []lab.Record{record(h1, 1, 1, waited(0.1))}, nil},
+		{"long wait", []lab.Record{record(h1, 1, 1, waited(0.11))}, []Flag{Waiting}},
+		{"long wait of a short run", []lab.Record{record(h1, 1, 0.05, waited(0.02))}, nil},
+		{"overtaking on the virtual site", []lab.Record{record(reordered, 1, 1)}, []Flag{Reordering}},
+		{"overtaking does not hurt QUIC", []lab.Record{record(quicReordered, 1, 1)}, nil},
+		{"overtaking in the kernel", []lab.Record{record(kernelReordered, 1, 1)}, nil},
 	} {
 		if got := Summarise(plan, tt.records).Cells[0].Flags; !cmp.Equal(got, tt.want) {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)

@@ -20,6 +20,7 @@ type nic struct {
 	mtu      int           // netstack fragments UDP over IPv4 at this size
 	peer     *nic
 	addr     []byte
+	aliases  netip.Prefix // other addresses under which the peer knows this host
 	protocol tcpip.NetworkProtocolNumber
 
 	// stack is set before the pump starts and unset after it has ended.
@@ -31,6 +32,7 @@ func newNICs(p *pump, path lab.Path) (c, s *nic) {
 	client, server := path.Family.Hosts()
 	c = &nic{pump: p, way: lab.Up, mtu: path.Up.DeviceMTU(), addr: client.AsSlice(), protocol: protocolOf(client)}
 	s = &nic{pump: p, way: lab.Down, mtu: path.Down.DeviceMTU(), addr: server.AsSlice(), protocol: protocolOf(server), peer: c}
+	c.aliases = path.Family.Aliases()
 	c.peer = s
 	p.to = [2]*nic{lab.Up: s, lab.Down: c}
 	return c, s
@@ -58,15 +60,24 @@ func (n *nic) WritePackets(list stack.PacketBufferList) (int, tcpip.Error) {
 	return list.Len(), nil
 }
 
-// carries says whether a packet is from this host to the other one.
+// carries says whether a packet is from this host to the other one, or to an
+// address that the path translates to it.
 func (n *nic) carries(packet []byte) bool {
 	source, size := header.IPv4MinimumSize-8, header.IPv4AddressSize
 	if n.protocol == header.IPv6ProtocolNumber {
 		source, size = header.IPv6MinimumSize-32, header.IPv6AddressSize
 	}
 	dest := source + size
-	return len(packet) >= dest+size &&
-		bytes.Equal(packet[source:dest], n.addr) && bytes.Equal(packet[dest:dest+size], n.peer.addr)
+	if len(packet) < dest+size || !bytes.Equal(packet[source:dest], n.addr) {
+		return false
+	}
+	to := packet[dest : dest+size]
+	return bytes.Equal(to, n.peer.addr) || n.peer.aliased(to)
+}
+
+func (n *nic) aliased(addr []byte) bool {
+	a, ok := netip.AddrFromSlice(addr)
+	return ok && n.aliases.IsValid() && n.aliases.Contains(a)
 }
 
 // receive hands a packet that has crossed the link to the stack.
