@@ -1,0 +1,64 @@
+package plan
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/samewire/samewire/internal/lab"
+)
+
+const ms = time.Millisecond
+
+func TestExportNetem(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		way  lab.Way
+		want []string
+		miss int // sentences about what is missing
+	}{
+		{"nothing", lab.Way{}, nil, 0},
+		{"delay", lab.Way{Delay: 20 * ms}, []string{"qdisc add dev DEV root handle 1: netem delay 20000us limit 1000000"}, 0},
+		{"jitter", lab.Way{Delay: 20 * ms, Jitter: lab.Jitter{Spread: 5 * ms, Distribution: lab.Normal}},
+			[]string{"qdisc add dev DEV root handle 1: netem delay 20000us 5000us distribution normal limit 1000000"}, 0},
+		{"loss and rate", lab.Way{Delay: 20 * ms, Loss: lab.Loss{Share: 0.003}, Rate: 1e7, Queue: lab.Queue{Bytes: 60000}}, []string{
+			"qdisc add dev DEV root handle 1: netem delay 20000us loss 0.3% limit 1000000",
+			"qdisc add dev DEV parent 1:1 handle 2: stab overhead -14 linklayer ethernet tbf rate 10000000bit burst 1500 limit 61500",
+		}, 2},
+		{"gemodel", lab.Way{Loss: lab.Loss{Gilbert: lab.Gilbert{P: 0.01, R: 0.1, Bad: 1}}},
+			[]string{"qdisc add dev DEV root handle 1: netem loss gemodel 1% 10% 100% 0% limit 1000000"}, 1},
+		{"rate alone", lab.Way{Rate: 1e6, Burst: 5000, Overhead: 14, Queue: lab.Queue{Packets: 3}},
+			[]string{"qdisc add dev DEV root handle 2: stab overhead 0 linklayer ethernet tbf rate 1000000bit burst 5000 limit 6000"}, 1},
+		{"codel", lab.Way{Rate: 1e6, Burst: 5000, Queue: lab.Queue{Bytes: 15000}, AQM: lab.AQM{Kind: lab.CoDel, ECN: true}}, []string{
+			"qdisc add dev DEV root handle 2: stab overhead -14 linklayer ethernet tbf rate 1000000bit burst 5000 limit 16500",
+			"qdisc add dev DEV parent 2:1 handle 3: codel limit 11 ecn",
+		}, 0},
+		{"policer", lab.Way{Delay: ms, Rate: 1e6, Burst: 5000, Police: true}, []string{
+			"qdisc add dev DEV root handle 1: netem delay 1000us limit 1000000",
+			"qdisc add dev DEV clsact",
+			"filter add dev DEV egress matchall action police rate 1000000bit burst 5000 conform-exceed drop/pipe",
+		}, 1},
+		{"throttle", lab.Way{Throttle: lab.Throttle{Transport: lab.UDP, Rate: 1e6}}, []string{
+			"qdisc add dev DEV clsact",
+			"filter add dev DEV egress protocol ip flower ip_proto udp action police rate 1000000bit burst 15000 conform-exceed drop/pipe",
+		}, 1},
+		{"rules", lab.Way{Rules: "drop every 1000"}, nil, 2},
+		{"black hole", lab.Way{MTU: 1400}, nil, 1},
+		{"netem's limit", lab.Way{Delay: 20 * ms, Limit: 143}, []string{"qdisc add dev DEV root handle 1: netem delay 20000us limit 143"}, 0},
+	} {
+		got := ExportNetem(lab.Path{Up: tt.way})
+		if !cmp.Equal(got.Up, tt.want) || got.Down != nil || len(got.Missing) != tt.miss {
+			t.Errorf("%s: %s; missing: %q", tt.name, cmp.Diff(tt.want, got.Up), got.Missing)
+		}
+	}
+}
+
+func TestExportNetemSwitchesOffloadOff(t *testing.T) {
+	if n := ExportNetem(lab.Path{}); len(n.Ethtool) == 0 {
+		t.Error("losses must fall on packets of the wire")
+	}
+	if n := ExportNetem(lab.Path{Down: lab.Way{Loss: lab.Loss{Share: 0.1, Super: true}}}); len(n.Ethtool) != 0 {
+		t.Error("losses must fall on super-packets")
+	}
+}
