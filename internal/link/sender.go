@@ -27,15 +27,13 @@ type sender[P any] struct {
 // taken: when it leaves, and what was decided about it since it was offered.
 func newSender[P any](w lab.Way, rtt time.Duration, out func(leaves time.Duration, e entry[P], later lab.Fate)) *sender[P] {
 	s := &sender[P]{out: out, overhead: w.Overhead}
-	switch {
-	case w.Rate <= 0:
-	case w.Police:
+	if w.Police && w.Rate > 0 {
 		police := newTokens(w.Rate, w.Burst)
 		s.police = &police
-	default:
-		s.rate = &wire{tokens: newTokens(w.Rate, w.Burst)}
-		s.room = newRoom(w.Queue, w.Rate, rtt)
+		return s
 	}
+	rate, mean := newTransmitter(w)
+	s.rate, s.room = rate, newRoom(w.Queue, mean, rtt)
 	return s
 }
 

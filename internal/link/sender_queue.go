@@ -1,6 +1,7 @@
 package link
 
 import (
+	"math"
 	"time"
 
 	"github.com/samewire/samewire/internal/lab"
@@ -32,7 +33,7 @@ func newRoom(q lab.Queue, mean lab.Rate, rtt time.Duration) room {
 
 // carried is how many bytes a rate carries in so many seconds, and at least 1.
 func carried(rate lab.Rate, seconds float64) int64 {
-	return int64(min(max(float64(rate)/8*seconds, 1), 1<<62))
+	return int64(min(max(math.Round(float64(rate)/8*seconds), 1), 1<<62))
 }
 
 // holds says whether so many packets, and bytes, may wait, the last of them for
