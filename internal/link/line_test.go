@@ -53,13 +53,16 @@ func TestLineAgainstSortedList(t *testing.T) {
 // A popped packet is not held any longer.
 func TestLineLetsGo(t *testing.T) {
 	q := line[*int]{count: new(uint64)}
-	for range 3 {
-		q.Put(1, new(int))
+	for i := range 6 {
+		q.Put(time.Duration(-i/2), new(int)) // some stand in the ring, some in the heap
 	}
-	for range 3 {
+	if q.held == 0 || len(q.heap) == 0 {
+		t.Fatal("the test does not see both")
+	}
+	for range 6 {
 		q.Pop(1)
 	}
-	for _, d := range q.heap[:cap(q.heap)] {
+	for _, d := range append(q.heap[:cap(q.heap)], q.ring...) {
 		if d.packet != nil {
 			t.Fatal("a packet that was popped is still held")
 		}

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"math"
 	"time"
 
 	"github.com/samewire/samewire/internal/lab"
@@ -10,7 +11,6 @@ import (
 // it is on its way. A Link is not safe for concurrent use: what one direction
 // is offered may matter to the other.
 type Link[P any] struct {
-	path  lab.Path
 	ways  [2]*way[P]
 	clock clock
 	count uint64 // packets that were put on the way
@@ -22,53 +22,94 @@ type clock struct {
 	start   time.Duration
 }
 
-// since returns the path's own time at time now, and starts it.
+// since returns the path's own time at time now.
 func (c *clock) since(now time.Duration) time.Duration {
-	if !c.started {
-		c.started, c.start = true, now
+	if c.start < 0 && now > math.MaxInt64+c.start {
+		return math.MaxInt64
 	}
 	return now - c.start
 }
 
-// New makes the link of a path whose fates follow from seed.
+// of returns the caller's time at time t of the path.
+func (c *clock) of(t time.Duration) time.Duration {
+	if c.start > 0 && t > math.MaxInt64-c.start {
+		return math.MaxInt64
+	}
+	return t + c.start
+}
+
+// New makes the link of a path whose fates follow from seed. The path's rules
+// must be such as lab.ParseRules reads; otherwise New panics.
 func New[P any](p lab.Path, seed uint64) *Link[P] {
-	l := &Link[P]{path: p}
+	l := &Link[P]{}
 	for d := range l.ways {
 		l.ways[d] = newWay[P](p, lab.Direction(d), seed, &l.count)
 	}
+	l.join(newNAT(p.Rebind))
 	return l
+}
+
+// join lets each direction know of the other.
+func (l *Link[P]) join(shared *nat) {
+	for d, w := range l.ways {
+		w.back = l.ways[1-d]
+		w.nat, w.reads = shared, w.reads || shared != nil
+		for _, r := range w.rules {
+			if r.After > 0 {
+				counter := &l.ways[r.Counts.Direction(w.d)].offered
+				counter.waiting = append(counter.waiting, r)
+			}
+		}
+	}
 }
 
 // Offer puts an IP packet on direction d of the link at time now, which must
 // not be before the time of an earlier call, and returns its fate. continues
 // says that the packet is of the same super-packet as the one offered before it
 // in that direction (see lab.Loss.Super). The packet's bytes are read and not
-// kept; hold is kept until it comes out of Pop, unless the fate is a drop.
+// kept; hold is kept until it comes out of Pop, unless the fate is a drop. A
+// message of the emulated network may be on its way in the other direction
+// thereafter.
 func (l *Link[P]) Offer(d lab.Direction, now time.Duration, packet []byte, continues bool, hold P) lab.Fate {
-	l.clock.since(now)
-	return l.ways[d].offer(now, packet, hold)
+	if !l.clock.started {
+		l.clock = clock{started: true, start: now}
+	}
+	return l.ways[d].offer(l.clock.since(now), packet, continues, hold)
 }
 
 // Next returns when direction d has something to be taken out at the earliest;
 // ok is false when nothing is on its way. Pop may have nothing then.
-func (l *Link[P]) Next(d lab.Direction) (at time.Duration, ok bool) { return l.ways[d].line.Next() }
+func (l *Link[P]) Next(d lab.Direction) (at time.Duration, ok bool) {
+	if at, ok = l.ways[d].next(); !ok {
+		return 0, false
+	}
+	return l.clock.of(at), true
+}
 
 // Pop takes out of direction d the first thing that is due at time now.
 func (l *Link[P]) Pop(d lab.Direction, now time.Duration) (Delivery[P], bool) {
-	hold, at, ok := l.ways[d].line.Pop(now)
-	return Delivery[P]{Hold: hold, At: at, Last: true}, ok
+	due, ok := l.ways[d].pop(l.clock.since(now))
+	if ok {
+		due.At = l.clock.of(due.At)
+	}
+	return due, ok
 }
 
 // First is the direction whose next thing is due first; among equals the one
-// that was offered first. ok is false when nothing is on its way.
+// that was put on its way first. ok is false when nothing is on its way.
 func (l *Link[P]) First() (d lab.Direction, ok bool) {
-	up, down := &l.ways[lab.Up].line, &l.ways[lab.Down].line
+	up, upOK := l.ways[lab.Up].next()
+	down, downOK := l.ways[lab.Down].next()
 	switch {
-	case up.Len() == 0:
-		return lab.Down, down.Len() > 0
-	case down.Len() == 0:
+	case !upOK:
+		return lab.Down, downOK
+	case !downOK || up < down:
 		return lab.Up, true
-	case down.heap[0].before(&up.heap[0]):
+	case down < up:
+		return lab.Down, true
+	}
+	one, two := l.ways[lab.Up].line.peek(), l.ways[lab.Down].line.peek()
+	if one != nil && two != nil && two.n < one.n {
 		return lab.Down, true
 	}
 	return lab.Up, true
@@ -79,7 +120,9 @@ func (l *Link[P]) Offered(d lab.Direction) uint64 { return l.ways[d].n }
 
 // Waiting returns how many bytes of direction d wait for the rate at time now.
 // The packet that is being sent does not wait.
-func (l *Link[P]) Waiting(d lab.Direction, now time.Duration) int64 { return l.ways[d].waits(now) }
+func (l *Link[P]) Waiting(d lab.Direction, now time.Duration) int64 {
+	return l.ways[d].sender.waits(l.clock.since(now))
+}
 
 // Delivery is what comes out of a link.
 type Delivery[P any] struct {
@@ -99,9 +142,6 @@ type Delivery[P any] struct {
 	change change
 }
 
-// change is what the path does to a packet's bytes.
-type change struct{}
-
 // Changed says that Apply has something to do: the packet must be delivered on
 // its own, with complete checksums, after Apply.
 func (d *Delivery[P]) Changed() bool { return d.change != change{} }
@@ -109,4 +149,4 @@ func (d *Delivery[P]) Changed() bool { return d.change != change{} }
 // Apply changes the packet's bytes as the path does: congestion experienced,
 // translated addresses, a flipped bit. Checksums are kept right, but for a
 // flipped bit.
-func (d *Delivery[P]) Apply(packet []byte) {}
+func (d *Delivery[P]) Apply(packet []byte) { d.change.apply(packet) }

@@ -13,22 +13,11 @@ type throttle struct {
 	bucket    tokens
 }
 
-// What a throttle's bucket holds at least where the path does not say, and what
-// part of a second of its rate.
-const (
-	throttleLeast = 10 * 1500
-	throttlePart  = 100
-)
-
 func newThrottle(t lab.Throttle) *throttle {
 	if t.Rate <= 0 {
 		return &throttle{}
 	}
-	burst := t.Burst
-	if burst == 0 {
-		burst = max(int64(t.Rate)/8/throttlePart, throttleLeast)
-	}
-	return &throttle{transport: t.Transport, bucket: newTokens(t.Rate, burst)}
+	return &throttle{transport: t.Transport, bucket: newTokens(t.Rate, t.BurstBytes())}
 }
 
 // takes says whether an IP packet of size bytes may pass at time now: true is

@@ -6,119 +6,273 @@ import (
 	"github.com/samewire/samewire/internal/lab"
 )
 
-// way is one direction of a path.
+// way is one direction of a path: the stages through which a packet goes, in the
+// order of way.offer. All times are the path's own.
 type way[P any] struct {
-	way   lab.Way
-	key   uint64
-	n     uint64 // packets offered so far
-	limit limit
+	way lab.Way
+	d   lab.Direction
+	n   uint64 // packets offered so far
 
-	// free is when the link will have sent all that it accepted, and frac
-	// what of a nanosecond is to be added to it, in 1/rate.
-	free    time.Duration
-	frac    int64
-	waiting fifo
+	reads  bool // some stage must know more of a packet than its size
+	flows  bool // the queue must know its flow
+	chancy bool // something is decided by chance
 
-	line line[P] // what is on its way
+	nat       *nat // nil when the path has none; shared by both directions
+	mtu       mtus
+	rules     []*rule
+	offered   counter
+	losses    losses
+	throttle  *throttle // nil when the way has none
+	under     *underWay // nil when the way has no limit
+	duplicate chance
+	corrupt   chance
+	bit       stream
+	reorder   reorder
+	jitter    jitter
+	sender    *sender[P]
+
+	newest time.Duration // delivery that no later packet may overtake
+	line   line[parcel[P]]
+	twins  twins
+
+	back     *way[P]       // the other direction: where answers go
+	answers  time.Duration // from the offer to the answer's delivery
+	messages int           // of the emulated network, on their way in this direction
 }
 
-// limit is a queue limit in packets or bytes; the zero limit is none.
-type limit struct {
-	packets int
-	bytes   int64
+// parcel is what is on its way.
+type parcel[P any] struct {
+	hold    P
+	change  change
+	twin    twin
+	later   lab.Fate // what was decided while it waited
+	message []byte   // of the emulated network; hold means nothing then
+}
+
+// draws are what chance has in store for a packet, whatever becomes of it.
+type draws struct {
+	i                                index
+	lost, twice, corrupt, overtaking bool
+	jitter                           time.Duration
 }
 
 func newWay[P any](p lab.Path, d lab.Direction, seed uint64, count *uint64) *way[P] {
-	w := p.Way(d)
-	if w.MTU == 0 {
-		w.MTU = lab.DefaultMTU
+	w, key := p.Way(d), directionKey(seed, d)
+	made := &way[P]{
+		way: w, d: d, mtu: newMTUs(w), rules: newRules(w.Rules, key), losses: newLosses(w.Loss, key),
+		duplicate: newChance(w.Duplicate, newStream(key, forDuplicate)),
+		corrupt:   newChance(w.Corrupt, newStream(key, forCorrupt)), bit: newStream(key, forBit),
+		reorder: reorder{newChance(lab.Chance{Share: w.Reorder.Share, Correlation: w.Reorder.Correlation},
+			newStream(key, forReorder)), w.Reorder.Gap, 0},
+		jitter:  newJitter(w.Jitter, newStream(key, forJitter)),
+		line:    line[parcel[P]]{count: count},
+		answers: p.RTT() / 2,
 	}
-	return &way[P]{
-		way:   w,
-		key:   lab.Mix64(seed + uint64(d+1)*0x9e3779b97f4a7c15),
-		limit: queueLimit(w, p.RTT()),
-		line:  line[P]{count: count},
+	if w.Limit > 0 {
+		made.under = newUnderWay(w.Limit)
+	}
+	if w.Throttle != (lab.Throttle{}) {
+		made.throttle = newThrottle(w.Throttle)
+	}
+	made.sender = newSender(w, p.RTT(), made.out)
+	made.needs()
+	return made
+}
+
+// needs says which of the costly things the way must do for each packet.
+func (w *way[P]) needs() {
+	w.flows = w.way.AQM.Kind == lab.FQCoDel
+	w.reads = w.flows || w.way.AQM.ECN || w.way.Loss.ECN || w.way.TooBig || w.throttle != nil
+	w.chancy = w.losses.kind != lossNone || w.way.Jitter != (lab.Jitter{}) || w.way.Reorder != (lab.Reorder{}) ||
+		w.way.Duplicate != (lab.Chance{}) || w.way.Corrupt != (lab.Chance{})
+	for _, r := range w.rules {
+		w.reads = w.reads || r.reads()
+		w.chancy = w.chancy || r.Share > 0
 	}
 }
 
-func queueLimit(w lab.Way, rtt time.Duration) limit {
-	switch {
-	case w.Rate == 0:
-		return limit{}
-	case w.Queue.Packets > 0:
-		return limit{packets: w.Queue.Packets}
-	case w.Queue.Bytes > 0:
-		return limit{bytes: w.Queue.Bytes}
-	case w.Queue.BDP > 0:
-		bdp := w.Queue.BDP * float64(w.Rate) / 8 * rtt.Seconds()
-		return limit{bytes: max(int64(bdp), 1)}
-	default:
-		return limit{packets: lab.DefaultQueue}
+// draw decides what chance decides about the packet. It is called for every packet
+// offered, before anything else is known of it: so that the nth packet's draws
+// depend on n alone.
+func (w *way[P]) draw(continues bool) (d draws) {
+	if !w.chancy {
+		return d
 	}
+	d.i = newIndex(w.n)
+	d.lost = w.losses.next(d.i, continues)
+	d.twice = w.duplicate.next(d.i)
+	d.corrupt = w.corrupt.next(d.i)
+	d.overtaking = w.reorder.next(d.i)
+	d.jitter = w.jitter.next(d.i)
+	return d
 }
 
-func (w *way[P]) offer(now time.Duration, packet []byte, hold P) lab.Fate {
-	n, size := w.n, len(packet)
+func (w *way[P]) offer(now time.Duration, packet []byte, continues bool, hold P) lab.Fate {
+	drawn := w.draw(continues)
 	w.n++
-	if size > w.way.MTU {
+	var h headers
+	if w.reads {
+		h = readHeaders(packet)
+	}
+	e := entry[P]{hold: hold, size: len(packet), last: true, ect: h.ecn != 0}
+	fate := w.admit(now, packet, &h, &drawn, &e)
+	w.offered.add(now, len(packet)) // behind the rules: a window opens behind the packet that opens it
+	if fate.Drop != lab.NotDropped {
+		return fate
+	}
+	return w.send(now, &drawn, e, fate)
+}
+
+// admit takes the packet through the stages that can drop it before it comes to
+// the queue.
+func (w *way[P]) admit(now time.Duration, packet []byte, h *headers, drawn *draws, e *entry[P]) (fate lab.Fate) {
+	if w.nat != nil {
+		var ok bool
+		if e.change, ok = w.nat.translate(w.d, now, packet, h); !ok {
+			return lab.Fate{Drop: lab.DropNAT}
+		}
+	}
+	if mtu := w.mtu.of(now); len(packet) > mtu {
+		if w.way.TooBig {
+			w.answer(now, message{tooBig: true, mtu: uint32(mtu)}, packet, h)
+		}
 		return lab.Fate{Drop: lab.DropMTU}
 	}
-	if w.lost(n) {
-		return lab.Fate{Drop: lab.DropLoss}
-	}
-	at := now
-	if w.way.Rate > 0 {
-		if !w.admit(now, size) {
-			return lab.Fate{Drop: lab.DropQueue}
+	if reason := ruled(w.rules, now, drawn.i, packet, h); reason != lab.NotDropped {
+		if reason == lab.DropReject {
+			w.answer(now, message{}, packet, h)
 		}
-		w.send(now, size)
-		at = w.free
+		return lab.Fate{Drop: reason}
 	}
-	w.line.Put(at+w.way.Delay, hold)
-	return lab.Fate{}
+	if drawn.lost {
+		if !w.way.Loss.ECN || !e.ect {
+			return lab.Fate{Drop: lab.DropLoss}
+		}
+		e.change.mark, fate.Marked = true, true
+	}
+	if w.throttle != nil && !w.throttle.takes(now, h.transport(), len(packet)) {
+		return lab.Fate{Drop: lab.DropThrottle}
+	}
+	if w.under != nil && w.full(now) {
+		return lab.Fate{Drop: lab.DropLimit}
+	}
+	if w.flows {
+		e.flow = h.flow(packet)
+	}
+	return fate
 }
 
-func (w *way[P]) waits(now time.Duration) int64 {
-	w.waiting.leave(now)
-	return w.waiting.bytes
+// send puts the packet into the queue, and its duplicate behind it.
+func (w *way[P]) send(now time.Duration, drawn *draws, e entry[P], fate lab.Fate) lab.Fate {
+	e.delay = max(w.way.Delay+drawn.jitter, 0)
+	if drawn.overtaking {
+		e.delay, e.overtakes, fate.Reordered = 0, true, true
+	}
+	copied := e
+	if drawn.corrupt && e.size > 0 {
+		e.change.flip, fate.Corrupted = uint32(w.bit.bits(drawn.i)%uint64(e.size*8))+1, true
+	}
+	if drawn.twice {
+		e.twin, e.last = w.twins.born(), false
+	}
+	if reason := w.take(now, e); reason != lab.NotDropped {
+		if drawn.twice {
+			w.twins.gone(e.twin)
+			w.twins.gone(e.twin)
+		}
+		return lab.Fate{Drop: reason}
+	}
+	if drawn.twice {
+		copied.twin, copied.last = e.twin, false
+		fate.Duplicated = !(w.under != nil && w.full(now)) && w.take(now, copied) == lab.NotDropped
+		if !fate.Duplicated {
+			w.twins.gone(e.twin)
+		}
+	}
+	return fate
 }
 
-// lost decides about packet n from a counter-based generator, so that no
-// packet's fate depends on another's.
-func (w *way[P]) lost(n uint64) bool {
-	if w.way.Loss.Share <= 0 {
-		return false
+// take offers the packet to the sender.
+func (w *way[P]) take(now time.Duration, e entry[P]) lab.Reason {
+	if w.under == nil {
+		return w.sender.offer(now, e)
 	}
-	const unit = 1.0 / (1 << 53)
-	u := float64(lab.Mix64(w.key^lab.Mix64((n+1)*0x9e3779b97f4a7c15))>>11) * unit
-	return u < w.way.Loss.Share
+	w.under.held++
+	reason := w.sender.offer(now, e)
+	if reason != lab.NotDropped {
+		w.under.held--
+	}
+	return reason
 }
 
-// admit says whether the queue has room for a packet that has to wait, and
-// takes it in.
-func (w *way[P]) admit(now time.Duration, size int) bool {
-	w.waiting.leave(now)
-	if w.free <= now {
-		return true
-	}
-	if w.limit.packets > 0 && w.waiting.len() >= w.limit.packets {
-		return false
-	}
-	if w.limit.bytes > 0 && w.waiting.bytes+int64(size) > w.limit.bytes {
-		return false
-	}
-	w.waiting.join(w.free, size)
-	return true
+// full says that netem's limit has no room for a packet.
+func (w *way[P]) full(now time.Duration) bool {
+	w.sender.advance(now)
+	return w.under.full(now)
 }
 
-// send moves free on by the time that size bytes take at the rate. The
-// remainder of the division is carried over, so that rates are exact.
-func (w *way[P]) send(now time.Duration, size int) {
-	if w.free < now {
-		w.free, w.frac = now, 0
+// out takes from the sender a packet that leaves, or one that it drops now.
+func (w *way[P]) out(leaves time.Duration, e entry[P], later lab.Fate) {
+	at := leaves
+	if later.Drop == lab.NotDropped {
+		at += e.delay
 	}
-	rate := int64(w.way.Rate)
-	bits := int64(size)*8*int64(time.Second) + w.frac
-	w.free += time.Duration(bits / rate)
-	w.frac = bits % rate
+	if later.Marked {
+		e.change.mark = true
+	}
+	if w.way.Jitter.InOrder && !e.overtakes && later.Drop == lab.NotDropped {
+		at = max(at, w.newest)
+		w.newest = at
+	}
+	if w.under != nil {
+		w.under.held--
+		if later.Drop == lab.NotDropped {
+			w.under.due.Put(at, struct{}{})
+		}
+	}
+	w.line.Put(at, parcel[P]{hold: e.hold, change: e.change, twin: e.twin, later: later})
+}
+
+// maxMessages is how many messages of the emulated network may be on their way to
+// one host. It says nothing about further packets, so that a flood of them costs
+// no more memory.
+const maxMessages = 1000
+
+// answer sends a message about a packet of this direction back to its sender. It
+// comes half a round trip after the offer, as if from the middle of the path; it
+// takes no rate and no room in a queue, and is not lost.
+func (w *way[P]) answer(now time.Duration, m message, packet []byte, h *headers) {
+	if w.back.messages >= maxMessages {
+		return
+	}
+	if b := m.bytes(packet, h); b != nil {
+		w.back.messages++
+		w.back.line.Put(now+w.answers, parcel[P]{message: b})
+	}
+}
+
+// next is when something can come out at the earliest.
+func (w *way[P]) next() (at time.Duration, ok bool) {
+	at, ok = w.line.Next()
+	if decides, waits := w.sender.next(); waits && (!ok || decides < at) {
+		return decides, true
+	}
+	return at, ok
+}
+
+// pop takes out the first thing that is due.
+func (w *way[P]) pop(now time.Duration) (Delivery[P], bool) {
+	w.sender.advance(now)
+	p, at, ok := w.line.Pop(now)
+	if !ok {
+		return Delivery[P]{}, false
+	}
+	if p.message != nil {
+		w.messages--
+		return Delivery[P]{At: at, Last: true, Router: p.message}, true
+	}
+	return Delivery[P]{
+		Hold: p.hold, At: at, Drop: p.later.Drop, Marked: p.later.Marked,
+		Last: p.twin == 0 || w.twins.gone(p.twin), change: p.change,
+	}, true
 }
