@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/samewire/samewire/internal/lab"
@@ -13,7 +14,7 @@ import (
 // readStudy finds a study: a preset's name, or a file.
 func readStudy(arg string) (text []byte, study lab.Study, err error) {
 	if preset, ok := plan.Study(arg); ok {
-		study, err = plan.ParseStudy(arg+".yaml", preset)
+		study, err = plan.ParseStudy(arg+".yaml", preset, nil)
 		return preset, study, err
 	}
 	if text, err = os.ReadFile(arg); err != nil {
@@ -22,8 +23,25 @@ func readStudy(arg string) (text []byte, study lab.Study, err error) {
 		}
 		return nil, study, fmt.Errorf("read study: %w", err)
 	}
-	study, err = plan.ParseStudy(arg, text)
+	study, err = plan.ParseStudy(arg, text, filesIn(filepath.Dir(arg)))
 	return text, study, err
+}
+
+// filesIn reads files that are named relative to a folder.
+func filesIn(dir string) plan.Files {
+	return func(name string) ([]byte, error) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		info, err := os.Stat(name)
+		switch {
+		case err != nil:
+			return nil, err
+		case info.Size() > lab.MaxTrace:
+			return nil, fmt.Errorf("%s: it is longer than %d MiB", name, lab.MaxTrace>>20)
+		}
+		return os.ReadFile(name)
+	}
 }
 
 func studyNames() []string {

@@ -17,4 +17,4 @@ const Version = "0.1.0"
 
 // FormatVersion numbers the format of the record folder. A reader refuses a
 // folder with a higher number.
-const FormatVersion = 1
+const FormatVersion = 2

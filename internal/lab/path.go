@@ -25,10 +25,10 @@ const (
 // a file (Trace) is therefore kept as text.
 type Path struct {
 	Name   string `json:"name"`
-	Family Family `json:"family"` // empty means IPv4
-	Up     Way    `json:"up"`     // client to server
-	Down   Way    `json:"down"`   // server to client
-	Rebind Rebind `json:"rebind"` // of the client's address translation
+	Family Family `json:"family"`          // empty means IPv4
+	Up     Way    `json:"up"`              // client to server
+	Down   Way    `json:"down"`            // server to client
+	Rebind Rebind `json:"rebind,omitzero"` // of the client's address translation
 }
 
 // RTT is the path's round-trip time without queueing or serialisation.
@@ -219,6 +219,9 @@ type Trace struct {
 	Name string // the file, as the study names it
 	Kind TraceKind
 	Data string // its content
+	// SHA256 is the content's digest in a trace that was read from JSON, which
+	// does not carry the content (see Traces); empty where Data is there.
+	SHA256 string
 }
 
 // TraceKind is the format of a trace.

@@ -65,7 +65,6 @@ func TestParseRuleRefuses(t *testing.T) {
 		"drop nth 1,,2":                    {"numbers from 1"},
 		"drop nth 1, 2":                    {"numbers from 1"},
 		"drop 0%":                          {"above 0%"},
-		"drop 0.00000000001%":              {"above 0%"},
 		"drop 101%":                        {"0% to 100%"},
 		"drop x%":                          {"percentage"},
 		"drop above":                       {"above", "B, kB"},

@@ -224,12 +224,3 @@ func follows(steps []RateStep, step RateStep) error {
 	}
 	return nil
 }
-
-// clip shortens what an error shows of a line.
-func clip(s string) string {
-	const most = 40
-	if len(s) <= most {
-		return s
-	}
-	return s[:most] + "…"
-}

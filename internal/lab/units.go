@@ -100,6 +100,19 @@ func ParseDuration(s string) (time.Duration, error) {
 	return d, nil
 }
 
+// FormatDuration writes a duration as ParseDuration reads it, without units that
+// say nothing: 2m, not 2m0s.
+func FormatDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
 // ParseDelay reads a duration of 0 to MaxDelay.
 func ParseDelay(s string) (time.Duration, error) {
 	d, err := ParseDuration(s)
@@ -112,27 +125,51 @@ func ParseDelay(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// ParseShare reads a share in percent ("1%", "0.5%") into 0 to 1.
+// ParseShare reads a share in percent ("1%", "0.5%") into the number from 0 to 1
+// that is nearest to it.
 func ParseShare(s string) (float64, error) {
 	n, ok := strings.CutSuffix(s, "%")
-	v, err := strconv.ParseFloat(n, 64)
-	if err != nil || !ok || math.IsNaN(v) {
+	if !ok || n == "" || strings.Trim(n, "0123456789+-.") != "" {
 		return 0, fmt.Errorf("share %q: want a percentage, such as 1%%", s)
 	}
-	if v < 0 || v > 100 {
+	// The decimal point is moved, not the number divided: 1.3 % is 0.013, and
+	// every share can be written so that it is read back as it was.
+	v, err := strconv.ParseFloat(n+"e-2", 64)
+	if err != nil {
+		return 0, fmt.Errorf("share %q: want a percentage, such as 1%%", s)
+	}
+	if v < 0 || v > 1 {
 		return 0, fmt.Errorf("share %q: must be from 0%% to 100%%", s)
 	}
-	return v / 100, nil
+	return v + 0, nil // not -0
 }
 
-// FormatShare writes a share as a percentage.
+// FormatShare writes a share as the shortest percentage that ParseShare reads
+// back as the same number.
 func FormatShare(p float64) string {
-	return strconv.FormatFloat(math.Round(p*100*1e9)/1e9, 'f', -1, 64) + "%"
+	digits, exp, _ := strings.Cut(strconv.FormatFloat(p, 'e', -1, 64), "e")
+	e, err := strconv.Atoi(exp)
+	if err != nil {
+		return digits + "%" // not a number, or without end
+	}
+	digits = strings.Replace(digits, ".", "", 1)
+	before := e + 3 // digits before the decimal point of the percentage
+	switch {
+	case p == 0:
+		return "0%"
+	case before <= 0:
+		return "0." + strings.Repeat("0", -before) + digits + "%"
+	case before >= len(digits):
+		return digits + strings.Repeat("0", before-len(digits)) + "%"
+	}
+	return digits[:before] + "." + digits[before:] + "%"
 }
 
 // String writes the queue as ParseQueue reads it. The zero Queue is "default".
 func (q Queue) String() string {
 	switch {
+	case q.Time > 0:
+		return FormatDuration(q.Time)
 	case q.BDP > 0:
 		return strconv.FormatFloat(q.BDP, 'g', -1, 64) + "bdp"
 	case q.Bytes > 0:
@@ -144,28 +181,41 @@ func (q Queue) String() string {
 	}
 }
 
+// The largest queues.
+const (
+	MaxQueuePackets = 10_000_000
+	MaxQueueBDP     = 1000
+)
+
 // ParseQueue reads a queue limit: packets ("100p" or, as in netem, a bare
-// "100"), bytes ("64kB"), bandwidth-delay products ("1bdp"), or "default".
+// "100"), bytes ("64kB"), bandwidth-delay products ("1bdp"), the longest wait
+// ("50ms"), or "default".
 func ParseQueue(s string) (Queue, error) {
 	if s == "default" {
 		return Queue{}, nil
 	}
 	if n, ok := strings.CutSuffix(s, "bdp"); ok {
 		v, err := strconv.ParseFloat(n, 64)
-		if err != nil || !(v > 0 && v <= 1000) {
-			return Queue{}, fmt.Errorf("queue %q: must be above 0bdp, up to 1000bdp", s)
+		if err != nil || !(v > 0 && v <= MaxQueueBDP) {
+			return Queue{}, fmt.Errorf("queue %q: must be above 0bdp, up to %dbdp", s, MaxQueueBDP)
 		}
 		return Queue{BDP: v}, nil
 	}
 	if n, err := strconv.Atoi(strings.TrimSuffix(s, "p")); err == nil {
-		if n < 1 || n > 1e7 {
-			return Queue{}, fmt.Errorf("queue %q: must be from 1p to 10000000p", s)
+		if n < 1 || n > MaxQueuePackets {
+			return Queue{}, fmt.Errorf("queue %q: must be from 1p to %dp", s, MaxQueuePackets)
 		}
 		return Queue{Packets: n}, nil
 	}
+	if d, err := ParseDuration(s); err == nil {
+		if d <= 0 || d > MaxDelay {
+			return Queue{}, fmt.Errorf("queue %q: must be above 0s, up to %s", s, FormatDuration(MaxDelay))
+		}
+		return Queue{Time: d}, nil
+	}
 	n, err := ParseSize(s)
 	if err != nil {
-		return Queue{}, fmt.Errorf("queue %q: want packets (100p), bytes (64kB) or bandwidth-delay products (1bdp)", s)
+		return Queue{}, fmt.Errorf("queue %q: want packets (100p), bytes (64kB), bandwidth-delay products (1bdp) or a longest wait (50ms)", s)
 	}
 	if n < 1 {
 		return Queue{}, fmt.Errorf("queue %q: must be at least 1B", s)

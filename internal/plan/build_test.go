@@ -12,7 +12,7 @@ import (
 
 func mustStudy(t *testing.T, text string) lab.Study {
 	t.Helper()
-	s, err := ParseStudy("t.yaml", []byte(text))
+	s, err := ParseStudy("t.yaml", []byte(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,11 +78,13 @@ func (f Faults) err() error {
 		}
 		return f[i].Column < f[j].Column
 	})
-	kept := f[:1]
-	for _, fault := range f[1:] {
-		if fault != kept[len(kept)-1] {
+	var kept Faults
+	seen := map[Fault]bool{}
+	for _, fault := range f {
+		if !seen[fault] {
 			kept = append(kept, fault)
 		}
+		seen[fault] = true
 	}
 	return kept
 }

@@ -15,8 +15,8 @@ const (
 )
 
 var loadWords = grammar{
-	words: []string{"objects", "size", "warm", "upload", "connections", "h1", "h2", "h3"},
-	flags: []string{"warm", "upload"},
+	{name: "objects"}, {name: "size"}, {name: "warm", flag: true}, {name: "upload", flag: true},
+	{name: "connections"}, {name: "h1"}, {name: "h2"}, {name: "h3"},
 }
 
 // load reads a load out of a mapping or a one-line notation such as

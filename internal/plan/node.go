@@ -1,6 +1,10 @@
 package plan
 
-import "strings"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // node is a piece of a study or of a path's notation, wherever it came from:
 // the walkers below see nodes only, so that YAML and the one-line notation
@@ -34,6 +38,8 @@ type entry struct {
 	key   string
 	at    place
 	value *node
+	again bool     // the key may stand several times in this mapping
+	near  []string // what else may have been meant by the key
 }
 
 // place is a place in the text: line and column from 1, in characters.
@@ -44,13 +50,14 @@ func (p place) right(n int) place { return place{p.line, p.column + n} }
 // text is what is being read, with the faults found so far.
 type text struct {
 	file   string
+	files  Files // nil: none can be read
 	lines  []string
 	faults Faults
 }
 
-func newText(file, s string) *text {
+func newText(file, s string, files Files) *text {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
-	return &text{file: file, lines: strings.Split(s, "\n")}
+	return &text{file: file, files: files, lines: strings.Split(s, "\n")}
 }
 
 func (t *text) fault(at place, message string) {
@@ -82,8 +89,9 @@ func (t *text) fields(n *node, what string, fields []field) {
 		f, ok := find(fields, e.key)
 		switch {
 		case !ok:
-			t.fault(e.at, notKnown(e.key, keys(fields)))
-		case seen[e.key]:
+			t.fault(e.at, fmt.Sprintf("%q is not known", clip(e.key))+
+				meant(e.key, slices.Concat(keys(fields), e.near))+"allowed: "+strings.Join(keys(fields), ", "))
+		case seen[e.key] && !e.again:
 			t.fault(e.at, e.key+" is given twice")
 		case e.value.kind == nothing:
 			t.fault(e.at, e.key+" has no value")

@@ -13,9 +13,9 @@ func TestPathPresets(t *testing.T) {
 		"datacenter":       "rtt 0s",
 		"wired":            "rtt 40ms rate 100mbit queue 4MB",
 		"intercontinental": "rtt 150ms rate 100mbit queue 4MB",
-		"loss-1":           "rtt 40ms rate 100mbit loss 1% queue 4MB",
-		"loss-3":           "rtt 40ms rate 100mbit loss 3% queue 4MB",
-		"cell-edge":        "rtt 100ms rate 100mbit loss 5% queue 4MB",
+		"loss-1":           "rtt 40ms rate 100mbit queue 4MB loss 1%",
+		"loss-3":           "rtt 40ms rate 100mbit queue 4MB loss 3%",
+		"cell-edge":        "rtt 100ms rate 100mbit queue 4MB loss 5%",
 	} {
 		p, ok := lookup(pathPresets(), name)
 		if !ok || FormatPath(p.value) != want {
@@ -63,7 +63,7 @@ func TestStudyPresets(t *testing.T) {
 		if !ok {
 			t.Fatalf("no study %s", name)
 		}
-		s, err := ParseStudy(name+".yaml", text)
+		s, err := ParseStudy(name+".yaml", text, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestStudyPresets(t *testing.T) {
 // 0.15 s for setting up a run of the kernel site.
 func TestQuickIsQuick(t *testing.T) {
 	text, _ := Study("quick")
-	s, err := ParseStudy("quick", text)
+	s, err := ParseStudy("quick", text, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,11 +45,12 @@ func clip(s string) string {
 // ParseStudy reads the text of a study: YAML with the keys name, question,
 // paths, loads, protocols, sites, stacks, reps, timeout, seed, equalise and
 // lateness. The file's name is for messages, and names the study that has no
-// name of its own. What a study does not say is the default of package lab:
+// name of its own; files reads what the study names, such as traces, and may be
+// nil. What a study does not say is the default of package lab:
 // all protocols, the sites virtual and kernel, lab.DefaultStack. The error is
 // Faults: all that is wrong.
-func ParseStudy(name string, text []byte) (lab.Study, error) {
-	t := newText(name, string(text))
+func ParseStudy(name string, text []byte, files Files) (lab.Study, error) {
+	t := newText(name, string(text), files)
 	n := parseYAML(t, string(text))
 	if n == nil {
 		return lab.Study{}, t.faults.err()
@@ -117,7 +118,7 @@ func axis[T any](t *text, n *node, what string, presets []preset[T],
 	case list:
 		for _, item := range n.items {
 			if name, ok := t.scalar(item, "a "+what+" in a list"); ok {
-				entries = append(entries, entry{name, item.at, item})
+				entries = append(entries, entry{key: name, at: item.at, value: item})
 			}
 		}
 	default:
@@ -151,7 +152,7 @@ func member[T any](t *text, e entry, what string, presets []preset[T],
 		return zero
 	case v.kind == unreadable:
 		return zero
-	case v.kind != scalar || strings.ContainsAny(v.text, " \t\n{}"):
+	case v.kind != scalar || isNotation(v.text):
 		return parse(e.key, v)
 	}
 	p, ok := lookup(presets, v.text)
