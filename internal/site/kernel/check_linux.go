@@ -57,11 +57,11 @@ func tryWorker() error {
 
 func tryHosts() error {
 	client, server := networks(lab.Run{})
-	a, err := newHost(client)
+	a, err := newHost(client, true)
 	if err != nil {
 		return err
 	}
-	b, err := newHost(server)
+	b, err := newHost(server, true)
 	if err != nil {
 		return errors.Join(err, a.Close())
 	}

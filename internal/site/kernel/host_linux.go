@@ -21,6 +21,7 @@ type Host struct {
 	thread  *thread // in the namespace; all processes are forked from it
 	ns      *os.File
 	inode   uint64 // the namespace's number, its own as long as ns is open
+	offload bool   // as much as the kernel knows
 	device  device
 	netlink *netlink.Handle
 
@@ -30,8 +31,8 @@ type Host struct {
 }
 
 // newHost makes a host. On an error nothing of it is left.
-func newHost(n network) (*Host, error) {
-	h := &Host{network: n, thread: newThread(), device: device{-1}}
+func newHost(n network, offload bool) (*Host, error) {
+	h := &Host{network: n, thread: newThread(), device: device{fd: -1}, offload: offload}
 	if err := h.thread.do(h.build); err != nil {
 		return nil, errors.Join(fmt.Errorf("make host %s: %w", n.addr, err), h.Close())
 	}
@@ -53,7 +54,7 @@ func (h *Host) build() error {
 		return fmt.Errorf("name network namespace: %w", err)
 	}
 	h.inode = st.Ino
-	if h.device, err = openDevice(deviceName); err != nil {
+	if h.device, err = openDevice(deviceName, h.offload); err != nil {
 		return err
 	}
 	if h.netlink, err = netlink.NewHandle(unix.NETLINK_ROUTE); err != nil {
@@ -64,6 +65,10 @@ func (h *Host) build() error {
 
 // Addr is the host's address.
 func (h *Host) Addr() netip.Addr { return h.network.addr }
+
+// Offload names what the host's kernel leaves to its device: csum, tso4, tso6,
+// tso-ecn, uso4, uso6. Empty means that each packet is whole.
+func (h *Host) Offload() []string { return offloadWords(h.device.offload) }
 
 // Do carries out f on the host's thread: sockets that f makes are the host's.
 // The host starts no process meanwhile, so f should be short. It must not use

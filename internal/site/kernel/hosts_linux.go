@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,11 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/link"
-	"github.com/samewire/samewire/internal/wire"
 )
 
 // dropByLab is the reason for a drop that the link did not decide: the lab
@@ -28,8 +24,7 @@ type Hosts struct {
 	run            lab.Run
 	client, server *Host
 	observer       *observer
-	pumps          [2]*pump // by direction
-	stop           int      // eventfd that stops the pumps
+	pump           *pump
 	spinner        *spinner
 
 	running  Running
@@ -47,7 +42,7 @@ func (s *Site) Open(ctx context.Context, run lab.Run) (*Hosts, error) {
 		return nil, fmt.Errorf("open kernel site: %w", err)
 	}
 	promptProcess()
-	h := &Hosts{site: *s, run: run, stop: -1}
+	h := &Hosts{site: *s, run: run}
 	if err := h.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open kernel site: %w", err), h.Close())
 	}
@@ -57,10 +52,10 @@ func (s *Site) Open(ctx context.Context, run lab.Run) (*Hosts, error) {
 func (h *Hosts) open() error {
 	client, server := networks(h.run)
 	var err error
-	if h.client, err = newHost(client); err != nil {
+	if h.client, err = newHost(client, !h.site.NoOffload); err != nil {
 		return err
 	}
-	if h.server, err = newHost(server); err != nil {
+	if h.server, err = newHost(server, !h.site.NoOffload); err != nil {
 		return err
 	}
 	if h.site.Spin {
@@ -68,25 +63,19 @@ func (h *Hosts) open() error {
 			return err
 		}
 	}
-	if h.stop, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
-		return fmt.Errorf("make eventfd: %w", err)
+	h.observer = newObserver(h.run)
+	h.pump, err = newPump(h.observer, h.lane(lab.Up, h.client, h.server), h.lane(lab.Down, h.server, h.client))
+	if err != nil {
+		return err
 	}
-	h.observer = &observer{
-		epoch: time.Now(), witness: wire.New(),
-		link: link.New[[]byte](h.run.Cell.Path, h.run.Seed),
-	}
-	h.pumps = [2]*pump{lab.Up: h.pump(lab.Up, h.client, h.server), lab.Down: h.pump(lab.Down, h.server, h.client)}
-	for _, p := range h.pumps {
-		p.start()
-	}
+	h.pump.start()
 	return nil
 }
 
-func (h *Hosts) pump(d lab.Direction, from, to *Host) *pump {
-	return &pump{
-		d: d, in: from.device, out: to.device, stop: h.stop, observer: h.observer,
-		ends: newEnds(from.Addr(), to.Addr()),
-		free: buffers{size: from.network.mtu},
+func (h *Hosts) lane(d lab.Direction, from, to *Host) *lane {
+	return &lane{
+		d: d, in: from.device, out: to.device, observer: h.observer,
+		ends: newEnds(d, h.run.Cell.Path.Family),
 	}
 }
 
@@ -168,7 +157,7 @@ func (h *Hosts) observe(end time.Duration) lab.Facts {
 	h.observer.mu.Lock()
 	f := lab.Facts{Wire: h.observer.witness.Facts(end, endMargin)}
 	h.observer.mu.Unlock()
-	f.Lateness = link.Summary(&h.pumps[lab.Up].late, &h.pumps[lab.Down].late)
+	f.Lateness = link.Summary(&h.pump.lanes[lab.Up].late, &h.pump.lanes[lab.Down].late)
 	h.addLost(&f.Wire.Up, lab.Up, h.client, h.server)
 	h.addLost(&f.Wire.Down, lab.Down, h.server, h.client)
 	return f
@@ -178,7 +167,7 @@ func (h *Hosts) observe(end time.Duration) lab.Facts {
 // had no room for, which the link never saw, and those that the receiver's
 // device did not take. The device counts a refused write itself, as a rule.
 func (h *Hosts) addLost(way *lab.WireWay, d lab.Direction, from, to *Host) {
-	refused := int(h.pumps[d].lost.Load())
+	refused := int(h.pump.lanes[d].lost.Load())
 	sent, _, _ := from.lost()
 	_, received, _ := to.lost()
 	if n := sent + max(received, refused); n > 0 {
@@ -186,17 +175,14 @@ func (h *Hosts) addLost(way *lab.WireWay, d lab.Direction, from, to *Host) {
 	}
 }
 
-// broken returns why a pump ended before its time, if one did.
+// broken returns why the pump ended before its time, if it did.
 func (h *Hosts) broken() error {
-	var errs []error
-	for _, p := range h.pumps {
-		select {
-		case <-p.done:
-			errs = append(errs, p.err)
-		default:
-		}
+	select {
+	case <-h.pump.done:
+		return h.pump.err
+	default:
+		return nil
 	}
-	return errors.Join(errs...)
 }
 
 // Close ends both programs and the network. It returns when nothing of them is
@@ -212,7 +198,7 @@ func (h *Hosts) Close() error {
 	if h.spinner != nil {
 		errs = append(errs, h.spinner.close())
 	}
-	errs = append(errs, h.stopPumps(), closeHosts(h.client, h.server))
+	errs = append(errs, h.stopPump(), closeHosts(h.client, h.server))
 	reapOrphans()
 	return errors.Join(errs...)
 }
@@ -231,23 +217,13 @@ func closeHosts(hosts ...*Host) error {
 	return errors.Join(errs...)
 }
 
-// stopPumps comes before the hosts are closed: a pump must not use a device's
+// stopPump comes before the hosts are closed: the pump must not use a device's
 // number when it may be another file's.
-func (h *Hosts) stopPumps() error {
-	if h.stop < 0 {
+func (h *Hosts) stopPump() error {
+	if h.pump == nil {
 		return nil
 	}
-	var one [8]byte
-	binary.NativeEndian.PutUint64(one[:], 1)
-	if _, err := unix.Write(h.stop, one[:]); err != nil {
-		return fmt.Errorf("stop pumps: %w", err)
-	}
-	for _, p := range h.pumps {
-		if p != nil && p.done != nil {
-			<-p.done
-		}
-	}
-	return unix.Close(h.stop)
+	return h.pump.close()
 }
 
 // ended names what could not be closed. That a program of the run did not exit

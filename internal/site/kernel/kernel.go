@@ -16,6 +16,11 @@ type Site struct {
 	// It costs power, and processor time where that is rationed. The executable
 	// must call the function Spin when its first argument is SpinCommand.
 	Spin bool
+	// NoOffload keeps the hosts' kernels from leaving to their devices what
+	// network cards do: checksums, and cutting what TCP and UDP send into packets.
+	// The packets on the wire are the same; moving them takes several times the
+	// processor time.
+	NoOffload bool
 }
 
 // SpinCommand is the first argument with which a site that spins starts its own

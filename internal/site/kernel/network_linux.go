@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/vishvananda/netlink"
@@ -25,6 +26,7 @@ const queueLength = 10000
 // network is how a host's network is set up.
 type network struct {
 	addr, peer netip.Addr
+	aliases    netip.Prefix // other addresses of the peer, as this host sees them
 	mtu        int
 	cc         string // TCP's congestion control; empty: the kernel's default
 	initCwnd   int    // TCP's initial window in segments; 0: the kernel's default
@@ -35,7 +37,7 @@ func networks(run lab.Run) (client, server network) {
 	path, stack := run.Cell.Path, run.Cell.Stack
 	c, s := path.Family.Hosts()
 	client = network{addr: c, peer: s, mtu: path.Up.DeviceMTU()}
-	server = network{addr: s, peer: c, mtu: path.Down.DeviceMTU()}
+	server = network{addr: s, peer: c, mtu: path.Down.DeviceMTU(), aliases: path.Family.Aliases()}
 	for _, n := range []*network{&client, &server} {
 		n.cc, n.initCwnd = stack.CC, stack.InitCwnd
 	}
@@ -78,8 +80,8 @@ func (n network) setUp(handle *netlink.Handle) error {
 		{"set queueing discipline", func() error { return plainQueue(handle, wire) }},
 		{"bring device up", func() error { return handle.LinkSetUp(wire) }},
 		{"add address", func() error { return n.addAddress(handle, wire) }},
-		{"add route", func() error { return n.addRoute(handle, wire) }},
-		{"read route back", func() error { return n.checkRoute(handle, wire) }},
+		{"add routes", func() error { return n.addRoutes(handle, wire) }},
+		{"read routes back", func() error { return n.checkRoutes(handle, wire) }},
 	}
 	for _, s := range steps {
 		if err := s.do(); err != nil {
@@ -128,49 +130,62 @@ func (n network) addAddress(handle *netlink.Handle, wire netlink.Link) error {
 	return err
 }
 
-// route is the way to the peer. Its attributes set TCP's congestion control and
-// initial window for every program, whether it takes the connection or opens
-// it: outside the initial namespace the sysctl refuses algorithms that the
-// machine's owner has not set free.
-func (n network) route(wire netlink.Link) *netlink.Route {
+// routes are the ways to the peer and its other addresses. Their attributes set
+// TCP's congestion control and initial window for every program, whether it
+// takes the connection or opens it: outside the initial namespace the sysctl
+// refuses algorithms that the machine's owner has not set free.
+func (n network) routes(wire netlink.Link) []*netlink.Route {
 	_, bits := n.family()
-	r := &netlink.Route{
-		LinkIndex: wire.Attrs().Index, Dst: prefix(n.peer, bits), Src: n.addr.AsSlice(),
-		Congctl: n.cc, InitCwnd: n.initCwnd,
+	to := []*net.IPNet{prefix(n.peer, bits)}
+	if n.aliases.IsValid() {
+		to = append(to, prefix(n.aliases.Addr(), n.aliases.Bits()))
 	}
-	if n.addr.Is4() {
-		r.Scope = netlink.SCOPE_LINK
+	var routes []*netlink.Route
+	for _, dest := range to {
+		r := &netlink.Route{
+			LinkIndex: wire.Attrs().Index, Dst: dest, Src: n.addr.AsSlice(),
+			Congctl: n.cc, InitCwnd: n.initCwnd,
+		}
+		if n.addr.Is4() {
+			r.Scope = netlink.SCOPE_LINK
+		}
+		routes = append(routes, r)
 	}
-	return r
+	return routes
 }
 
-func (n network) addRoute(handle *netlink.Handle, wire netlink.Link) error {
-	err := handle.RouteReplace(n.route(wire))
-	if errors.Is(err, unix.EINVAL) && n.cc != "" {
-		return fmt.Errorf("this kernel does not know the congestion control %q, only %s (%w): %w",
-			n.cc, availableCC(), err, lab.ErrUnsupported)
-	}
-	return err
-}
-
-// checkRoute makes sure that the kernel took the route's attributes.
-func (n network) checkRoute(handle *netlink.Handle, wire netlink.Link) error {
-	family, _ := n.family()
-	want := n.route(wire)
-	routes, err := handle.RouteListFiltered(family, want, netlink.RT_FILTER_DST|netlink.RT_FILTER_OIF)
-	if err != nil {
-		return err
-	}
-	for _, r := range routes {
-		if r.Congctl == n.cc && r.InitCwnd == n.initCwnd {
-			return nil
+func (n network) addRoutes(handle *netlink.Handle, wire netlink.Link) error {
+	for _, r := range n.routes(wire) {
+		err := handle.RouteReplace(r)
+		if errors.Is(err, unix.EINVAL) && n.cc != "" {
+			return fmt.Errorf("this kernel does not know the congestion control %q, only %s (%w): %w",
+				n.cc, availableCC(), err, lab.ErrUnsupported)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return fmt.Errorf("want congestion control %q and initial window %d, have %v", n.cc, n.initCwnd, routes)
+	return nil
+}
+
+// checkRoutes makes sure that the kernel took the routes' attributes.
+func (n network) checkRoutes(handle *netlink.Handle, wire netlink.Link) error {
+	family, _ := n.family()
+	for _, want := range n.routes(wire) {
+		have, err := handle.RouteListFiltered(family, want, netlink.RT_FILTER_DST|netlink.RT_FILTER_OIF)
+		if err != nil {
+			return err
+		}
+		taken := func(r netlink.Route) bool { return r.Congctl == n.cc && r.InitCwnd == n.initCwnd }
+		if !slices.ContainsFunc(have, taken) {
+			return fmt.Errorf("want congestion control %q and initial window %d, have %v", n.cc, n.initCwnd, have)
+		}
+	}
+	return nil
 }
 
 func prefix(a netip.Addr, bits int) *net.IPNet {
-	return &net.IPNet{IP: a.AsSlice(), Mask: net.CIDRMask(bits, bits)}
+	return &net.IPNet{IP: a.AsSlice(), Mask: net.CIDRMask(bits, a.BitLen())}
 }
 
 func availableCC() string {

@@ -12,12 +12,14 @@ import (
 
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/link"
-	"github.com/samewire/samewire/internal/wire"
 )
 
 // rig is a pump between two pairs of sockets, which move packets as devices do.
+// Only the way up is used.
 type rig struct {
 	*pump
+	*lane
+	observer   *observer
 	feed, sink device // the far ends
 }
 
@@ -28,24 +30,24 @@ func newRig(t *testing.T, way lab.Way) *rig {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return device{fds[0]}, device{fds[1]}
+		return device{fd: fds[0]}, device{fd: fds[1]}
 	}
-	r := &rig{pump: &pump{
-		d:        lab.Up,
-		ends:     newEnds(lab.ClientAddr4, lab.ServerAddr4),
-		observer: &observer{epoch: time.Now(), witness: wire.New(), link: link.New[[]byte](lab.Path{Up: way}, 1)},
-		free:     buffers{size: 1500},
-	}}
-	r.feed, r.in = pair()
-	r.out, r.sink = pair()
+	r := &rig{observer: newObserver(lab.Run{Seed: 1, Cell: lab.Cell{Path: lab.Path{Up: way}}})}
+	var client, server device
+	r.feed, client = pair()
+	server, r.sink = pair()
+	lane := func(d lab.Direction, in, out device) *lane {
+		return &lane{d: d, ends: newEnds(d, lab.IPv4), observer: r.observer, in: in, out: out}
+	}
+	r.lane = lane(lab.Up, client, server)
 	var err error
-	if r.stop, err = unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC); err != nil {
+	if r.pump, err = newPump(r.observer, r.lane, lane(lab.Down, server, client)); err != nil {
 		t.Fatal(err)
 	}
 	r.start()
 	t.Cleanup(func() {
 		r.end(t)
-		for _, d := range []device{r.feed, r.sink, r.in, r.out, {r.stop}} {
+		for _, d := range []device{r.feed, r.sink, client, server} {
 			_ = d.close()
 		}
 	})
@@ -55,24 +57,30 @@ func newRig(t *testing.T, way lab.Way) *rig {
 // end stops the pump, which must obey at once.
 func (r *rig) end(t *testing.T) {
 	t.Helper()
-	_, _ = unix.Write(r.stop, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+	ended := make(chan error, 1)
+	go func() { ended <- r.pump.close() }()
 	select {
-	case <-r.done:
+	case err := <-ended:
+		if err != nil {
+			t.Fatal(err)
+		}
 	case <-time.After(5 * time.Second):
 		t.Fatal("the pump does not stop")
 	}
 }
 
-// packet is the nth packet from client to server, of some size.
+// packet is the nth packet from client to server, of some size, as a device
+// gives it.
 func packet(n, size int) []byte {
-	p := make([]byte, size)
+	b := make([]byte, vnetSize+size)
+	p := b[vnetSize:]
 	p[0] = 0x45
 	binary.BigEndian.PutUint16(p[2:], uint16(size))
 	p[9] = unix.IPPROTO_UDP
 	copy(p[12:], lab.ClientAddr4.AsSlice())
 	copy(p[16:], lab.ServerAddr4.AsSlice())
 	binary.BigEndian.PutUint32(p[28:], uint32(n))
-	return p
+	return b
 }
 
 func (r *rig) send(t *testing.T, p []byte) {
@@ -85,7 +93,7 @@ func (r *rig) receive(t *testing.T) int {
 	t.Helper()
 	b := make([]byte, 2000)
 	await(t, "a packet", func() bool { _, errno := r.sink.read(b); return errno == 0 })
-	return int(binary.BigEndian.Uint32(b[28:]))
+	return int(binary.BigEndian.Uint32(b[vnetSize+28:]))
 }
 
 // awaitOffered waits until n packets were offered to the link.
@@ -126,9 +134,9 @@ func TestPumpDelaysInOrder(t *testing.T) {
 func TestPumpCarriesOnlyItsOwn(t *testing.T) {
 	r := newRig(t, lab.Way{Loss: lab.Loss{Share: 0.3}})
 	other := packet(0, 100)
-	copy(other[16:], []byte{224, 0, 0, 22})
-	six := make([]byte, 60)
-	six[0] = 0x60
+	copy(other[vnetSize+16:], []byte{224, 0, 0, 22})
+	six := make([]byte, vnetSize+60)
+	six[vnetSize] = 0x60
 	model := link.New[int](lab.Path{Up: lab.Way{Loss: lab.Loss{Share: 0.3}}}, 1)
 	for n := range 50 {
 		r.send(t, other)

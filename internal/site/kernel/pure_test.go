@@ -22,7 +22,7 @@ func TestEnds(t *testing.T) {
 		copy(p[24:], to.AsSlice())
 		return p
 	}
-	up4, down6 := newEnds(lab.ClientAddr4, lab.ServerAddr4), newEnds(lab.ServerAddr6, lab.ClientAddr6)
+	up4, down6 := newEnds(lab.Up, lab.IPv4), newEnds(lab.Down, lab.IPv6)
 	for _, c := range []struct {
 		name   string
 		ends   ends
@@ -37,6 +37,11 @@ func TestEnds(t *testing.T) {
 		{"other version", up4, v6(lab.ClientAddr6, lab.ServerAddr6), false},
 		{"down", down6, v6(lab.ServerAddr6, lab.ClientAddr6), true},
 		{"router solicitation", down6, v6(netip.IPv6Unspecified(), netip.MustParseAddr("ff02::2")), false},
+		{"to an alias", down6, v6(lab.ServerAddr6, lab.IPv6.Alias(0x1234)), true},
+		{"from an alias", down6, v6(lab.IPv6.Alias(1), lab.ClientAddr6), false},
+		{"to an alias of IPv4", newEnds(lab.Down, lab.IPv4), v4(lab.ServerAddr4, lab.IPv4.Alias(7)), true},
+		{"beside the aliases", newEnds(lab.Down, lab.IPv4), v4(lab.ServerAddr4, netip.MustParseAddr("198.20.0.1")), false},
+		{"the client has none", up4, v4(lab.ClientAddr4, lab.IPv4.Alias(7)), false},
 		{"IPv4 on IPv6", down6, v4(lab.ServerAddr4, lab.ClientAddr4), false},
 	} {
 		if got := c.ends.match(c.packet); got != c.want {

@@ -248,10 +248,9 @@ func sendFrom(host *Host, n, size, segment int) error {
 
 func TestWhatTheLabLosesIsCounted(t *testing.T) {
 	hosts := open(t, new(Site), runOn(0, 0))
-	if err := hosts.stopPumps(); err != nil {
+	if err := hosts.stopPump(); err != nil {
 		t.Fatal(err)
 	}
-	hosts.stop = -1
 	if err := sendFrom(hosts.client, queueLength+100, 100, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -427,7 +426,7 @@ func TestGetTellsOfABrokenLab(t *testing.T) {
 	if err := hosts.client.netlink.LinkDel(wire); err != nil {
 		t.Fatal(err)
 	}
-	<-hosts.pumps[lab.Up].done
+	<-hosts.pump.done
 	if _, err := hosts.Get(t.Context()); err == nil || !strings.Contains(err.Error(), "read packet up") {
 		t.Errorf("got %v", err)
 	}

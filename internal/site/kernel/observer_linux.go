@@ -1,0 +1,72 @@
+package kernel
+
+import (
+	"math"
+	"sync"
+	"time"
+
+	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/link"
+	"github.com/samewire/samewire/internal/wire"
+)
+
+// never is a time that does not come.
+const never = time.Duration(math.MaxInt64)
+
+// hold is what the link holds of a wire packet: the buffer that it lies in, and
+// its place among the wire packets there.
+type hold struct {
+	b *buffer
+	i int32
+}
+
+// observer is what both directions share: the run's clock, its link and its
+// witness. The lock is for those who ask for facts while packets move.
+type observer struct {
+	epoch time.Time
+
+	mu      sync.Mutex
+	link    *link.Link[hold]
+	witness *wire.Witness
+}
+
+func newObserver(run lab.Run) *observer {
+	return &observer{
+		epoch: time.Now(), witness: wire.New(),
+		link: link.New[hold](run.Cell.Path, run.Seed),
+	}
+}
+
+func (o *observer) now() time.Duration { return time.Since(o.epoch) }
+
+// due is when direction d has something to be taken out. The lock is held.
+func (o *observer) due(d lab.Direction) time.Duration {
+	if at, ok := o.link.Next(d); ok {
+		return at
+	}
+	return never
+}
+
+func (o *observer) foreign(d lab.Direction) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.witness.Foreign(d)
+}
+
+// offer puts the wire packets of a buffer on the link, one after the other, and
+// shows them to the witness. It returns which was the first and the last that
+// the link kept; none where last is before first.
+func (o *observer) offer(d lab.Direction, now time.Duration, b *buffer, s *saved) (first, last int) {
+	first, last, b.refs = b.count, -1, 0
+	for i := range b.count {
+		packet := b.lay(i, 1, s)[vnetSize:]
+		fate := o.link.Offer(d, now, packet, i > 0, hold{b, int32(i)})
+		o.witness.See(d, now, packet, fate)
+		b.lift(i, s)
+		if fate.Drop == lab.NotDropped {
+			first, last = min(first, i), i
+			b.refs++
+		}
+	}
+	return first, last
+}
