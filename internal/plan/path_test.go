@@ -2,7 +2,7 @@ package plan
 
 import (
 	"errors"
-		"strings"
+	"strings"
 	"testing"
 	"time"
 
