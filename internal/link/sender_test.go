@@ -254,7 +254,7 @@ func TestSenderMemoryIsBounded(t *testing.T) {
 		s.give(time.Duration(i)*900*time.Microsecond, 1000)
 		s.out = s.out[:0]
 	}
-	if n := cap(s.waiting.items); n > 1000 {
+	if n := cap(s.backlog.items); n > 1000 {
 		t.Errorf("a queue of 10 packets holds room for %d", n)
 	}
 }
