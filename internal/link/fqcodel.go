@@ -26,6 +26,7 @@ const (
 type fqCodel[P any] struct {
 	managed[P]
 	flows    []fqFlow
+	bytesOf  []int64 // of each flow, apart from it: they are looked through often
 	old, new roster
 	quantum  int
 }
@@ -38,9 +39,8 @@ type fqFlow struct {
 	active  bool
 }
 
-// roster is a list of flows, which are numbered from 1, in the order of their
-// turns.
-type roster struct{ head, tail int }
+// roster is a list of flows in the order of their turns.
+type roster struct{ head, tail, length int }
 
 func newFQCodel[P any](w lab.Way, m managed[P]) *fqCodel[P] {
 	f := &fqCodel[P]{managed: m, quantum: w.AQM.Quantum}
@@ -51,21 +51,22 @@ func newFQCodel[P any](w lab.Way, m managed[P]) *fqCodel[P] {
 	if flows == 0 {
 		flows = fqFlows
 	}
-	f.flows = make([]fqFlow, flows)
+	f.flows, f.bytesOf = make([]fqFlow, flows), make([]int64, flows)
 	return f
 }
 
 func (f *fqCodel[P]) join(now time.Duration, e entry[P], most room) lab.Reason {
-	i := int(e.flow%uint32(len(f.flows))) + 1
-	flow := &f.flows[i-1]
+	i := int(e.flow % uint32(len(f.flows)))
+	flow := &f.flows[i]
 	f.push(&flow.list, e, now)
+	f.bytesOf[i] = flow.bytes
 	if !flow.active {
 		flow.active, flow.credits = true, f.quantum
 		f.append(&f.new, i)
 	}
 	kept := true
 	for !most.holds(f.packets, f.bytes, 0) {
-		kept = f.shed(now, flow) && kept
+		kept = f.shed(now, i) && kept
 	}
 	if !kept {
 		return lab.DropQueue
@@ -74,18 +75,15 @@ func (f *fqCodel[P]) join(now time.Duration, e entry[P], most room) lab.Reason {
 }
 
 // shed makes room: it drops the older half of the packets of the fattest flow.
-// It is false when the packet that has just come, the last of its flow, is
+// It is false when the packet that has just come, the last of flow latest, is
 // among them; that one is not reported.
-func (f *fqCodel[P]) shed(now time.Duration, latest *fqFlow) bool {
-	fattest := &f.flows[0]
-	for i := range f.flows {
-		if f.flows[i].bytes > fattest.bytes || fattest.packets == 0 {
-			fattest = &f.flows[i]
-		}
-	}
-	for range min(max(fattest.packets/2, 1), fqBatch) {
-		e, _ := f.pop(&fattest.list)
-		if fattest == latest && fattest.packets == 0 {
+func (f *fqCodel[P]) shed(now time.Duration, latest int) bool {
+	i := f.fattest(latest)
+	flow := &f.flows[i]
+	for range min(max(flow.packets/2, 1), fqBatch) {
+		e, _ := f.pop(&flow.list)
+		f.bytesOf[i] = flow.bytes
+		if i == latest && flow.packets == 0 {
 			return false
 		}
 		f.drop(now, e, lab.DropQueue)
@@ -93,17 +91,29 @@ func (f *fqCodel[P]) shed(now time.Duration, latest *fqFlow) bool {
 	return true
 }
 
+// fattest is the flow of which most bytes wait; among equals the first, as in
+// Linux; and latest where there are none (of empty packets).
+func (f *fqCodel[P]) fattest(latest int) int {
+	fattest, most := latest, int64(0)
+	for i, bytes := range f.bytesOf {
+		if bytes > most {
+			fattest, most = i, bytes
+		}
+	}
+	return fattest
+}
+
 func (f *fqCodel[P]) take(now time.Duration) (e entry[P], marked, present bool) {
 	for {
 		from := &f.new
-		if from.head == 0 {
+		if from.length == 0 {
 			from = &f.old
 		}
-		if from.head == 0 {
+		if from.length == 0 {
 			return e, false, false
 		}
 		i := from.head
-		flow := &f.flows[i-1]
+		flow := &f.flows[i]
 		// The RFC says "negative", and explains: at least a quantum was sent.
 		if flow.credits <= 0 {
 			flow.credits += f.quantum
@@ -111,7 +121,9 @@ func (f *fqCodel[P]) take(now time.Duration) (e entry[P], marked, present bool) 
 			f.append(&f.old, i)
 			continue
 		}
-		if e, marked, present = f.dequeue(&flow.codelQueue, now); present {
+		e, marked, present = f.dequeue(&flow.codelQueue, now)
+		f.bytesOf[i] = flow.bytes
+		if present {
 			flow.credits -= e.size
 			return e, marked, true
 		}
@@ -125,14 +137,17 @@ func (f *fqCodel[P]) take(now time.Duration) (e entry[P], marked, present bool) 
 }
 
 func (f *fqCodel[P]) append(r *roster, i int) {
-	f.flows[i-1].next = 0
-	if r.head == 0 {
+	if r.length == 0 {
 		r.head = i
 	} else {
-		f.flows[r.tail-1].next = i
+		f.flows[r.tail].next = i
 	}
 	r.tail = i
+	r.length++
 }
 
 // remove takes the first flow off a roster.
-func (f *fqCodel[P]) remove(r *roster) { r.head = f.flows[r.head-1].next }
+func (f *fqCodel[P]) remove(r *roster) {
+	r.head = f.flows[r.head].next
+	r.length--
+}
