@@ -10,9 +10,10 @@ import (
 // queue, and the rate itself. All times are the path's own.
 //
 // Properties that an edit must keep:
-//   - what becomes of a packet, and when it leaves, follows from the times and
-//     sizes of what was offered alone: a caller who is late changes nothing;
-//   - packets that leave do so in the order of their times;
+//   - what becomes of a packet, and when, follows from what was offered and
+//     when alone: a caller who is late changes nothing;
+//   - packets leave in the order in which they are taken for sending, which is
+//     that in which they came but for FQ-CoDel;
 //   - no more is held than the queue's limit allows.
 type sender[P any] struct {
 	out      func(leaves time.Duration, e entry[P], later lab.Fate)
@@ -20,11 +21,28 @@ type sender[P any] struct {
 	rate     transmitter // nil means unlimited
 	police   *tokens     // nil means none
 	room     room
-	waiting  backlog
+	backlog  backlog // what waits in a tail drop queue
+
+	aqm   discipline[P] // nil means a tail drop queue
+	came  time.Duration // when the last packet came that waits under aqm
+	takes time.Duration // when the rate will take the next one, if any waits
 }
 
-// newSender makes the sender of a way. out is told of each packet that was
-// taken: when it leaves, and what was decided about it since it was offered.
+// discipline is a queue that decides when a packet is taken for sending.
+type discipline[P any] interface {
+	// join takes in a packet that comes at time now, and keeps to most.
+	join(now time.Duration, e entry[P], most room) lab.Reason
+	// take takes out the packet to be sent at time now; present is false when
+	// nothing is left after what was dropped.
+	take(now time.Duration) (e entry[P], marked, present bool)
+	waiting() (packets int, bytes int64)
+}
+
+// newSender makes the sender of a way, whose trace must have been checked. out
+// is told of each packet that was taken: when it leaves, and what was decided
+// about it since it was offered. With later.Drop it was dropped at that time:
+// lab.DropAQM, or lab.DropQueue by FQ-CoDel, which makes room for new packets
+// by dropping old ones.
 func newSender[P any](w lab.Way, rtt time.Duration, out func(leaves time.Duration, e entry[P], later lab.Fate)) *sender[P] {
 	s := &sender[P]{out: out, overhead: w.Overhead}
 	if w.Police && w.Rate > 0 {
@@ -34,6 +52,21 @@ func newSender[P any](w lab.Way, rtt time.Duration, out func(leaves time.Duratio
 	}
 	rate, mean := newTransmitter(w)
 	s.rate, s.room = rate, newRoom(w.Queue, mean, rtt)
+	if w.AQM.Kind == "" {
+		return s
+	}
+	// How long a packet will wait is not known when it comes.
+	if s.room.wait > 0 {
+		s.room = room{bytes: carried(mean, s.room.wait.Seconds())}
+	}
+	m := managed[P]{codel: newCodel(w), drop: func(now time.Duration, e entry[P], why lab.Reason) {
+		out(now, e, lab.Fate{Drop: why})
+	}}
+	if w.AQM.Kind == lab.FQCoDel {
+		s.aqm = newFQCodel(w, m)
+	} else {
+		s.aqm = &single[P]{managed: m}
+	}
 	return s
 }
 
@@ -45,6 +78,8 @@ func (s *sender[P]) offer(now time.Duration, e entry[P]) lab.Reason {
 		if !s.police.conforms(now, s.counted(e.size)) {
 			return lab.DropPolice
 		}
+	case s.rate != nil && s.aqm != nil:
+		return s.manage(now, e)
 	case s.rate != nil:
 		return s.queue(now, e)
 	}
@@ -55,16 +90,33 @@ func (s *sender[P]) offer(now time.Duration, e entry[P]) lab.Reason {
 // queue takes a packet into a tail drop queue. When it will leave is known at
 // once.
 func (s *sender[P]) queue(now time.Duration, e entry[P]) lab.Reason {
-	s.waiting.leave(now)
+	s.backlog.leave(now)
 	start := s.rate.ready(now)
 	if start > now {
-		if !s.room.holds(s.waiting.len()+1, s.waiting.bytes+int64(e.size), start-now) {
+		if !s.room.holds(s.backlog.len()+1, s.backlog.bytes+int64(e.size), start-now) {
 			return lab.DropQueue
 		}
-		s.waiting.join(start, e.size)
+		s.backlog.join(start, e.size)
 	}
 	s.out(s.rate.take(start, s.counted(e.size)), e, lab.Fate{})
 	return lab.NotDropped
+}
+
+// manage takes a packet into a queue under active management. What falls due at
+// the time at which it comes is decided before it comes.
+func (s *sender[P]) manage(now time.Duration, e entry[P]) lab.Reason {
+	s.advance(now)
+	if n, _ := s.aqm.waiting(); n == 0 {
+		s.takes = s.rate.ready(now)
+	}
+	most := s.room
+	if s.takes <= now {
+		most = room{} // it is sent at once
+	}
+	s.came = now
+	why := s.aqm.join(now, e, most)
+	s.advance(now)
+	return why
 }
 
 // counted is what the rate counts of an IP packet.
@@ -72,14 +124,36 @@ func (s *sender[P]) counted(size int) int { return max(size+s.overhead, 1) }
 
 // advance takes all decisions that fall due until now, in the order of their
 // times.
-func (s *sender[P]) advance(now time.Duration) {}
+func (s *sender[P]) advance(now time.Duration) {
+	for {
+		at, ok := s.next()
+		if !ok || at > now {
+			return
+		}
+		if e, marked, ok := s.aqm.take(at); ok {
+			s.out(s.rate.take(at, s.counted(e.size)), e, lab.Fate{Marked: marked})
+			s.takes = s.rate.ready(s.came)
+		}
+	}
+}
 
 // next says when the next decision falls due.
-func (s *sender[P]) next() (time.Duration, bool) { return 0, false }
+func (s *sender[P]) next() (time.Duration, bool) {
+	if s.aqm == nil {
+		return 0, false
+	}
+	n, _ := s.aqm.waiting()
+	return s.takes, n > 0
+}
 
-// waits returns how many IP bytes wait at time now. The packet that is being
-// sent does not wait.
+// waits returns how many IP bytes wait at time now; decisions that fall due
+// until then are taken. The packet that is being sent does not wait.
 func (s *sender[P]) waits(now time.Duration) int64 {
-	s.waiting.leave(now)
-	return s.waiting.bytes
+	if s.aqm == nil {
+		s.backlog.leave(now)
+		return s.backlog.bytes
+	}
+	s.advance(now)
+	_, bytes := s.aqm.waiting()
+	return bytes
 }

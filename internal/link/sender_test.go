@@ -247,6 +247,49 @@ func TestSenderIsInOrder(t *testing.T) {
 	})
 }
 
+// Of what is offered each packet is either refused, or comes out once; nothing
+// else comes out, and it comes as it was given.
+func TestSenderAccountsForEachPacket(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := rapid.SampledFrom([]lab.Way{
+			{}, {Rate: aqmRate}, {Rate: aqmRate, Burst: 5000, Police: true}, {Rate: aqmRate, Burst: 3000, Overhead: -50},
+			mahimahi(0, 1, 2, 2, 7), rates("0,8mbit\n0.1,0bit\n0.2,10mbit"),
+		}).Draw(t, "way")
+		w.Queue = rapid.SampledFrom([]lab.Queue{{}, {Packets: 1}, {Packets: 20}, {Bytes: 4000}, {BDP: 1}, {Time: 20 * milli}}).Draw(t, "queue")
+		w.AQM = lab.AQM{
+			Kind: rapid.SampledFrom([]lab.AQMKind{"", lab.CoDel, lab.FQCoDel}).Draw(t, "aqm"), ECN: true,
+			Target: milli, Interval: 10 * milli, Flows: 3,
+		}
+		packets, left := jam(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)), 500, 5), map[int]entry[int]{}
+		s := newSender(w, 40*milli, func(at time.Duration, e entry[int], later lab.Fate) {
+			if want, ok := left[e.hold]; !ok || e != want || at < e.delay {
+				t.Fatalf("%+v comes out at %d, want %+v", e, at, want)
+			}
+			if later.Marked && (!e.ect || later.Drop != "") {
+				t.Fatalf("%+v is marked", e)
+			}
+			delete(left, e.hold)
+		})
+		for i, p := range packets {
+			e := entry[int]{hold: i, size: p.size, delay: p.at, last: i%2 == 0, ect: p.ect, flow: p.flow}
+			left[i] = e
+			why := s.offer(p.at, e)
+			if _, still := left[i]; why != "" && !still {
+				t.Fatalf("packet %d was refused (%s), and came out", i, why)
+			}
+			if why != "" {
+				delete(left, i)
+			}
+		}
+		if s.advance(forever); len(left) > 0 || s.waits(forever) != 0 {
+			t.Fatalf("%d packets never came out; %d bytes wait", len(left), s.waits(forever))
+		}
+		if _, ok := s.next(); ok {
+			t.Fatal("something falls due, and nothing waits")
+		}
+	})
+}
+
 // The queue's memory is bounded, however long the link is busy.
 func TestSenderMemoryIsBounded(t *testing.T) {
 	s := newSending(lab.Way{Rate: 8e6, Queue: lab.Queue{Packets: 10}}, 0)
@@ -254,7 +297,7 @@ func TestSenderMemoryIsBounded(t *testing.T) {
 		s.give(time.Duration(i)*900*time.Microsecond, 1000)
 		s.out = s.out[:0]
 	}
-	if n := cap(s.waiting.items); n > 1000 {
+	if n := cap(s.backlog.items); n > 1000 {
 		t.Errorf("a queue of 10 packets holds room for %d", n)
 	}
 }

@@ -284,7 +284,7 @@ func TestTraceFloodAndPause(t *testing.T) {
 			s.give(now, 1500)
 			s.out = s.out[:0]
 		}
-		if n := cap(s.waiting.items); n > 1000 {
+		if n := cap(s.backlog.items); n > 1000 {
 			t.Errorf("a queue of 10 packets holds room for %d", n)
 		}
 	}
