@@ -109,7 +109,7 @@ type seen struct {
 }
 
 // see reads a packet, and complains about its checksums.
-func see(t testing.TB, b []byte) seen {
+func see(t reporter, b []byte) seen {
 	t.Helper()
 	var net header.Network
 	var s seen
@@ -138,7 +138,7 @@ func addrOf(a tcpip.Address) netip.Addr {
 	return addr
 }
 
-func seePorts(t testing.TB, net header.Network) (src, dst uint16) {
+func seePorts(t reporter, net header.Network) (src, dst uint16) {
 	t.Helper()
 	from, to := net.SourceAddress(), net.DestinationAddress()
 	switch net.TransportProtocol() {
@@ -169,7 +169,7 @@ func TestBuiltPacketsAreSound(t *testing.T) {
 				t.Errorf("%s %s: %+v, want %+v", family, transport, got, want)
 			}
 			b[len(b)-1] ^= 1
-			broken := &complaints{TB: t}
+			broken := &complaints{reporter: t}
 			if see(broken, b); broken.n == 0 {
 				t.Errorf("%s %s: a wrong checksum is not seen", family, transport)
 			}
@@ -177,11 +177,18 @@ func TestBuiltPacketsAreSound(t *testing.T) {
 	}
 }
 
+// reporter is a test, or one of rapid's.
+type reporter interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Fatal(args ...any)
+}
+
 // complaints counts errors instead of failing the test.
 type complaints struct {
-	testing.TB
+	reporter
 	n int
 }
 
 func (c *complaints) Errorf(string, ...any) { c.n++ }
-func (c *complaints) Helper()               {}
