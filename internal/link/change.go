@@ -56,8 +56,8 @@ func updateChecksum(sum, old, now uint16) uint16 {
 
 func putChecksum(b []byte, sum uint16) { binary.BigEndian.PutUint16(b, sum) }
 
-// checksum is the Internet checksum (RFC 1071) over data, added to a start.
-func checksum(start uint32, data []byte) uint16 {
+// internetSum is the Internet checksum (RFC 1071) over data, added to a start.
+func internetSum(start uint32, data []byte) uint16 {
 	sum := uint64(start)
 	for ; len(data) >= 2; data = data[2:] {
 		sum += uint64(binary.BigEndian.Uint16(data))

@@ -79,7 +79,7 @@ func (m message) icmp4(packet []byte) []byte {
 	b[8], b[9] = hopLimit, protoICMP
 	copy(b[12:], packet[16:20])
 	copy(b[16:], packet[12:16])
-	putChecksum(b[10:], checksum(0, b[:ipv4Header]))
+	putChecksum(b[10:], internetSum(0, b[:ipv4Header]))
 
 	icmp := b[ipv4Header:]
 	icmp[0], icmp[1] = icmp4Unreachable, icmp4PortUnreachable
@@ -88,7 +88,7 @@ func (m message) icmp4(packet []byte) []byte {
 		binary.BigEndian.PutUint16(icmp[6:], uint16(min(m.mtu, 0xffff)))
 	}
 	copy(icmp[icmpHeader:], quote)
-	putChecksum(icmp[2:], checksum(0, icmp))
+	putChecksum(icmp[2:], internetSum(0, icmp))
 	return b
 }
 
@@ -109,7 +109,7 @@ func (m message) icmp6(packet []byte) []byte {
 		binary.BigEndian.PutUint32(icmp[4:], m.mtu)
 	}
 	copy(icmp[icmpHeader:], quote)
-	pseudo := uint32(len(icmp)) + protoICMPv6 + uint32(^checksum(0, b[8:40]))
-	putChecksum(icmp[2:], checksum(pseudo, icmp))
+	pseudo := uint32(len(icmp)) + protoICMPv6 + uint32(^internetSum(0, b[8:40]))
+	putChecksum(icmp[2:], internetSum(pseudo, icmp))
 	return b
 }

@@ -85,18 +85,23 @@ func (q *line[P]) Pop(now time.Duration) (p P, at time.Duration, ok bool) {
 		return p, 0, false
 	}
 	p, at = first.packet, first.at
+	q.drop(first)
+	return p, at, true
+}
+
+// drop lets go of the first packet, which peek has returned.
+func (q *line[P]) drop(first *due[P]) {
 	if q.held > 0 && first == &q.ring[q.head] {
-		*first = due[P]{} // let go of the packet
+		*first = due[P]{}
 		q.head = q.place(1)
 		q.held--
-		return p, at, true
+		return
 	}
 	last := len(q.heap) - 1
 	q.heap[0] = q.heap[last]
 	q.heap[last] = due[P]{}
 	q.heap = q.heap[:last]
 	q.sink()
-	return p, at, true
 }
 
 // Len is the number of packets held.

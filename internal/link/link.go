@@ -87,12 +87,11 @@ func (l *Link[P]) Next(d lab.Direction) (at time.Duration, ok bool) {
 }
 
 // Pop takes out of direction d the first thing that is due at time now.
-func (l *Link[P]) Pop(d lab.Direction, now time.Duration) (Delivery[P], bool) {
-	due, ok := l.ways[d].pop(l.clock.since(now))
-	if ok {
-		due.At = l.clock.of(due.At)
+func (l *Link[P]) Pop(d lab.Direction, now time.Duration) (out Delivery[P], ok bool) {
+	if ok = l.ways[d].pop(l.clock.since(now), &out); ok {
+		out.At = l.clock.of(out.At)
 	}
-	return due, ok
+	return out, ok
 }
 
 // First is the direction whose next thing is due first; among equals the one

@@ -43,10 +43,11 @@ type way[P any] struct {
 // parcel is what is on its way.
 type parcel[P any] struct {
 	hold    P
+	message *[]byte // of the emulated network; hold means nothing then
 	change  change
 	twin    twin
-	later   lab.Fate // what was decided while it waited
-	message []byte   // of the emulated network; hold means nothing then
+	dropped bool // while it waited, by AQM
+	marked  bool // so too
 }
 
 // draws are what chance has in store for a packet, whatever becomes of it.
@@ -94,21 +95,20 @@ func (w *way[P]) needs() {
 // draw decides what chance decides about the packet. It is called for every packet
 // offered, before anything else is known of it: so that the nth packet's draws
 // depend on n alone.
-func (w *way[P]) draw(continues bool) (d draws) {
-	if !w.chancy {
-		return d
-	}
+func (w *way[P]) draw(d *draws, continues bool) {
 	d.i = newIndex(w.n)
 	d.lost = w.losses.next(d.i, continues)
 	d.twice = w.duplicate.next(d.i)
 	d.corrupt = w.corrupt.next(d.i)
 	d.overtaking = w.reorder.next(d.i)
 	d.jitter = w.jitter.next(d.i)
-	return d
 }
 
 func (w *way[P]) offer(now time.Duration, packet []byte, continues bool, hold P) lab.Fate {
-	drawn := w.draw(continues)
+	var drawn draws
+	if w.chancy {
+		w.draw(&drawn, continues)
+	}
 	w.n++
 	var h headers
 	if w.reads {
@@ -162,32 +162,38 @@ func (w *way[P]) admit(now time.Duration, packet []byte, h *headers, drawn *draw
 	return fate
 }
 
-// send puts the packet into the queue, and its duplicate behind it.
+// send puts the packet into the queue.
 func (w *way[P]) send(now time.Duration, drawn *draws, e entry[P], fate lab.Fate) lab.Fate {
 	e.delay = max(w.way.Delay+drawn.jitter, 0)
 	if drawn.overtaking {
 		e.delay, e.overtakes, fate.Reordered = 0, true, true
 	}
-	copied := e
+	sound := e.change
 	if drawn.corrupt && e.size > 0 {
 		e.change.flip, fate.Corrupted = uint32(w.bit.bits(drawn.i)%uint64(e.size*8))+1, true
 	}
 	if drawn.twice {
-		e.twin, e.last = w.twins.born(), false
+		return w.sendTwice(now, e, sound, fate)
 	}
 	if reason := w.take(now, e); reason != lab.NotDropped {
-		if drawn.twice {
-			w.twins.gone(e.twin)
-			w.twins.gone(e.twin)
-		}
 		return lab.Fate{Drop: reason}
 	}
-	if drawn.twice {
-		copied.twin, copied.last = e.twin, false
-		fate.Duplicated = !(w.under != nil && w.full(now)) && w.take(now, copied) == lab.NotDropped
-		if !fate.Duplicated {
-			w.twins.gone(e.twin)
-		}
+	return fate
+}
+
+// sendTwice puts the packet into the queue, and a sound copy behind it. Where
+// there is no room for the packet there is no copy.
+func (w *way[P]) sendTwice(now time.Duration, e entry[P], sound change, fate lab.Fate) lab.Fate {
+	e.twin, e.last = w.twins.born(), false
+	if reason := w.take(now, e); reason != lab.NotDropped {
+		w.twins.gone(e.twin)
+		w.twins.gone(e.twin)
+		return lab.Fate{Drop: reason}
+	}
+	e.change = sound
+	fate.Duplicated = !(w.under != nil && w.full(now)) && w.take(now, e) == lab.NotDropped
+	if !fate.Duplicated {
+		w.twins.gone(e.twin)
 	}
 	return fate
 }
@@ -211,26 +217,29 @@ func (w *way[P]) full(now time.Duration) bool {
 	return w.under.full(now)
 }
 
-// out takes from the sender a packet that leaves, or one that it drops now.
+// out takes from the sender a packet that leaves, or one that AQM drops now.
 func (w *way[P]) out(leaves time.Duration, e entry[P], later lab.Fate) {
-	at := leaves
-	if later.Drop == lab.NotDropped {
-		at += e.delay
+	if w.under != nil {
+		w.under.held--
+	}
+	p := parcel[P]{hold: e.hold, change: e.change, twin: e.twin}
+	if later.Drop != lab.NotDropped {
+		p.dropped = true
+		w.line.Put(leaves, p)
+		return
 	}
 	if later.Marked {
-		e.change.mark = true
+		p.marked, p.change.mark = true, true
 	}
-	if w.way.Jitter.InOrder && !e.overtakes && later.Drop == lab.NotDropped {
+	at := leaves + e.delay
+	if w.way.Jitter.InOrder && !e.overtakes {
 		at = max(at, w.newest)
 		w.newest = at
 	}
 	if w.under != nil {
-		w.under.held--
-		if later.Drop == lab.NotDropped {
-			w.under.due.Put(at, struct{}{})
-		}
+		w.under.due.Put(at, struct{}{})
 	}
-	w.line.Put(at, parcel[P]{hold: e.hold, change: e.change, twin: e.twin, later: later})
+	w.line.Put(at, p)
 }
 
 // maxMessages is how many messages of the emulated network may be on their way to
@@ -247,7 +256,7 @@ func (w *way[P]) answer(now time.Duration, m message, packet []byte, h *headers)
 	}
 	if b := m.bytes(packet, h); b != nil {
 		w.back.messages++
-		w.back.line.Put(now+w.answers, parcel[P]{message: b})
+		w.back.line.Put(now+w.answers, parcel[P]{message: &b})
 	}
 }
 
@@ -261,18 +270,22 @@ func (w *way[P]) next() (at time.Duration, ok bool) {
 }
 
 // pop takes out the first thing that is due.
-func (w *way[P]) pop(now time.Duration) (Delivery[P], bool) {
+func (w *way[P]) pop(now time.Duration, out *Delivery[P]) bool {
 	w.sender.advance(now)
-	p, at, ok := w.line.Pop(now)
-	if !ok {
-		return Delivery[P]{}, false
+	first := w.line.peek()
+	if first == nil || first.at > now {
+		return false
+	}
+	p := &first.packet
+	out.At, out.Hold, out.change, out.Marked = first.at, p.hold, p.change, p.marked
+	out.Last = p.twin == 0 || w.twins.gone(p.twin)
+	if p.dropped {
+		out.Drop = lab.DropAQM
 	}
 	if p.message != nil {
 		w.messages--
-		return Delivery[P]{At: at, Last: true, Router: p.message}, true
+		out.Router = *p.message
 	}
-	return Delivery[P]{
-		Hold: p.hold, At: at, Drop: p.later.Drop, Marked: p.later.Marked,
-		Last: p.twin == 0 || w.twins.gone(p.twin), change: p.change,
-	}, true
+	w.line.drop(first)
+	return true
 }
