@@ -37,7 +37,7 @@ func ParsePath(name, notation string, files Files) (lab.Path, error) {
 // or of a notation; its name is "path".
 func FindPath(nameOrNotation string, files Files) (lab.Path, error) {
 	if p, ok := lookup(pathPresets(), nameOrNotation); ok {
-		return renamePath(p.value, p.name), nil
+		return p.value, nil
 	}
 	if s := strings.TrimSpace(nameOrNotation); s != "" && !isNotation(s) {
 		return lab.Path{}, fmt.Errorf("no preset path of that name: %s; or a notation, such as 'rtt 40ms rate 100mbit'",
