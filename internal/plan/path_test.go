@@ -55,9 +55,9 @@ func TestParsePath(t *testing.T) {
 		{"throttle udp 1mbit burst 30kB", both(lab.Way{Throttle: lab.Throttle{Transport: lab.UDP, Rate: 1e6, Burst: 30000}})},
 		{"throttle 1mbit loss 1%", both(lab.Way{Throttle: lab.Throttle{Rate: 1e6}, Loss: lab.Loss{Share: 0.01}})},
 		{"throttle tcp unlimited", both(lab.Way{})},
-		{"trace cell.trace queue 10p", both(lab.Way{Trace: lab.Trace{Name: "cell.trace", Kind: lab.Mahimahi, Data: cellTrace}, Queue: lab.Queue{Packets: 10}})},
-		{"rate 1mbit down{trace r.csv}", lab.Path{Name: "p", Up: lab.Way{Rate: 1e6}, Down: lab.Way{Trace: lab.Trace{Name: "r.csv", Kind: lab.RateCSV, Data: rateCSV}}}},
-		{"trace rate.CSV up{rate 1mbit}", lab.Path{Name: "p", Up: lab.Way{Rate: 1e6}, Down: lab.Way{Trace: lab.Trace{Name: "rate.CSV", Kind: lab.RateCSV, Data: rateCSV}}}},
+		{"trace cell.trace queue 10p", both(lab.Way{Trace: lab.NewTrace("cell.trace", cellTrace), Queue: lab.Queue{Packets: 10}})},
+		{"rate 1mbit down{trace r.csv}", lab.Path{Name: "p", Up: lab.Way{Rate: 1e6}, Down: lab.Way{Trace: lab.NewTrace("r.csv", rateCSV)}}},
+		{"trace rate.CSV up{rate 1mbit}", lab.Path{Name: "p", Up: lab.Way{Rate: 1e6}, Down: lab.Way{Trace: lab.NewTrace("rate.CSV", rateCSV)}}},
 
 		{"loss random 1%", both(lab.Way{Loss: lab.Loss{Share: 0.01}})},
 		{"loss 1% burst 3", both(lab.Way{Loss: lab.Loss{Share: 0.01, Burst: 3}})},
