@@ -240,7 +240,7 @@ func TestFindPath(t *testing.T) {
 		"wird":                     `no preset path of that name: "wird" is not known; did you mean "wired"? allowed: datacenter,`,
 		"rtt":                      `no preset path of that name: "rtt" is not known; allowed: datacenter, wired`,
 		"":                         "the path is empty; it takes: rtt, delay",
-		"rtt 5":                    `path path:1:5: rtt: duration "5"`,
+		"rtt 5":                    `path:1:5: rtt: duration "5"`,
 		"rtt 5ms trace cell.trace": `trace: "cell.trace": no file can be read here`,
 	} {
 		if _, err := FindPath(s, nil); err == nil || !strings.Contains(err.Error(), want) {
