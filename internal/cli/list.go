@@ -43,6 +43,9 @@ func listPresets(w io.Writer, presets []plan.Preset) {
 		if p.Notation != "" {
 			fmt.Fprintf(w, "    %s\n", p.Notation)
 		}
+		if p.Numbers != "" {
+			fmt.Fprintf(w, "    %s\n", p.Numbers)
+		}
 		fmt.Fprintf(w, "    source: %s\n", p.Source)
 	}
 }

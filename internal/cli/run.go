@@ -19,6 +19,7 @@ import (
 
 // runOptions are the flags of `samewire run`.
 type runOptions struct {
+	path                           []string
 	paths, loads, protocols, sites []string
 	reps                           int
 	seed                           uint64
@@ -65,6 +66,7 @@ failed; 2 wrong usage or a bad study; 4 this machine cannot do what was asked;
 		},
 	}
 	f := c.Flags()
+	f.StringArrayVar(&o.path, "path", nil, "this path instead of the study's: a preset's name, or a notation such as 'rtt 40ms rate 100mbit'; may be repeated")
 	f.StringSliceVar(&o.paths, "paths", nil, "only these paths, or presets besides (list paths)")
 	f.StringSliceVar(&o.loads, "loads", nil, "only these loads, or presets besides (list loads)")
 	f.StringSliceVar(&o.protocols, "protocols", nil, "only these protocols: h1, h2, h3")
@@ -83,7 +85,7 @@ failed; 2 wrong usage or a bad study; 4 this machine cannot do what was asked;
 // variable must not cost a whole study.
 func noEmptyFlags(cmd *cobra.Command) error {
 	var faults []error
-	for _, name := range []string{"paths", "loads", "protocols", "site", "out"} {
+	for _, name := range []string{"path", "paths", "loads", "protocols", "site", "out"} {
 		f := cmd.Flags().Lookup(name)
 		if v := f.Value.String(); f.Changed && (v == "" || v == "[]") {
 			faults = append(faults, fmt.Errorf("--%s: the value is empty", name))
@@ -98,11 +100,16 @@ func runStudy(ctx context.Context, s streams, o runOptions, name string, narrow 
 	if err != nil {
 		return exit(exitUsage, err)
 	}
-	study, err = narrow.Apply(study)
+	study, err = o.narrow(study, narrow)
 	if err := errors.Join(err, o.validate()); err != nil {
 		return exit(exitUsage, err)
 	}
 	say := func(what string) { fmt.Fprintln(s.err, what) }
+	for _, p := range study.Paths {
+		for _, w := range plan.Warnings(p) {
+			say("warning: " + w)
+		}
+	}
 	study, sites, left, err := openSites(ctx, study, len(o.sites) > 0, o, say)
 	defer sites.close()
 	if err != nil {
@@ -128,8 +135,49 @@ func runStudy(ctx context.Context, s streams, o runOptions, name string, narrow 
 	return nil
 }
 
+// narrow gives the study the paths of --path, and leaves of it what the other
+// flags leave.
+func (o runOptions) narrow(study lab.Study, narrow plan.Narrow) (lab.Study, error) {
+	if len(o.path) > 0 {
+		paths, err := findPaths(o.path)
+		if err != nil {
+			return study, err
+		}
+		study.Paths = paths
+	}
+	return narrow.Apply(study)
+}
+
+// findPaths reads the values of --path. Notations are named path, path-2 …;
+// files that they name are found from the working folder.
+func findPaths(values []string) (paths []lab.Path, err error) {
+	var faults []error
+	seen, notations := map[string]bool{}, 0
+	for _, value := range values {
+		p, err := plan.FindPath(value, filesIn("."))
+		if err != nil {
+			faults = append(faults, fmt.Errorf("--path: %w", err))
+			continue
+		}
+		if p.Name == plan.Unnamed {
+			if notations++; notations > 1 {
+				p.Name = fmt.Sprintf("%s-%d", plan.Unnamed, notations)
+			}
+		}
+		if seen[p.Name] {
+			faults = append(faults, fmt.Errorf("--path: %s is given twice", p.Name))
+		}
+		seen[p.Name] = true
+		paths = append(paths, p)
+	}
+	return paths, errors.Join(faults...)
+}
+
 func (o runOptions) validate() error {
 	var faults []error
+	if len(o.path) > 0 && len(o.paths) > 0 {
+		faults = append(faults, errors.New("--path takes the place of the study's paths, and --paths chooses among them: give one of the two"))
+	}
 	if o.jobs < 0 || o.jobs > 256 {
 		faults = append(faults, fmt.Errorf("--jobs %d: must be from 1 to 256, or 0 for one for each core", o.jobs))
 	}

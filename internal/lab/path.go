@@ -218,9 +218,8 @@ type Shrink struct {
 type Trace struct {
 	Name string // the file, as the study names it
 	Kind TraceKind
-	Data string // its content
-	// SHA256 is the content's digest in a trace that was read from JSON, which
-	// does not carry the content (see Traces); empty where Data is there.
+	Data string // its content; empty in a path that was just read from JSON (see Traces)
+	// SHA256 is the content's digest in hexadecimal digits, as NewTrace sets it.
 	SHA256 string
 }
 

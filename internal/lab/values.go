@@ -20,6 +20,7 @@ func (e *ValueError) Error() string { return e.Message }
 // is read after it is zero.
 type values struct {
 	parts []part
+	last  int      // where the part that was taken last stands
 	tried []string // what could have stood where the next part stands
 	err   *ValueError
 }
@@ -55,12 +56,13 @@ func (v *values) peek() string {
 	return v.parts[0].text
 }
 
-// fail says what is wrong with the next part, or with the value's end.
+// fail says what is wrong with the next part; at the value's end it is the last
+// part after which something is missing.
 func (v *values) fail(format string, args ...any) {
 	if v.err != nil {
 		return
 	}
-	at := 0
+	at := v.last
 	if len(v.parts) > 0 {
 		at = v.parts[0].at
 	}
@@ -68,6 +70,7 @@ func (v *values) fail(format string, args ...any) {
 }
 
 func (v *values) take() {
+	v.last = v.parts[0].at
 	v.parts, v.tried = v.parts[1:], nil
 }
 

@@ -40,7 +40,7 @@ func (w Way) MarshalJSON() ([]byte, error) {
 	}
 	if w.Trace != (Trace{}) {
 		field(traceKey, w.Trace.Name)
-		field(digestKey, w.Trace.Digest())
+		field(digestKey, w.Trace.digest())
 	}
 	if w.Rules != "" {
 		field(rulesKey, w.Rules.List())

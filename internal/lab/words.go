@@ -43,7 +43,7 @@ func Words() []Word {
 			read: func(w *Way, v *values) { w.Limit = next(v, "a number of packets", whole(0, MaxQueuePackets)) },
 		},
 		{
-			Name: "throttle", Inside: []string{"udp", "tcp", "burst"}, text: func(w Way) string { return w.Throttle.String() },
+			Name: "throttle", Inside: []string{"udp", "tcp", "unlimited", "burst"}, text: func(w Way) string { return w.Throttle.String() },
 			read: func(w *Way, v *values) { w.Throttle = readThrottle(v) },
 		},
 		{

@@ -24,7 +24,7 @@ type Files func(name string) ([]byte, error)
 // handover. docs/study.md explains each. What is not said is zero: no delay, no
 // limit of rate, no loss. The error is Faults, with columns of the notation.
 func ParsePath(name, notation string, files Files) (lab.Path, error) {
-	t := newText("path "+name, notation, files)
+	t := newText(strings.TrimSuffix("path "+name, " "+Unnamed), notation, files)
 	if err := checkName("path", name); err != nil {
 		t.fault(place{1, 1}, err.Error())
 	}
@@ -33,17 +33,20 @@ func ParsePath(name, notation string, files Files) (lab.Path, error) {
 	return p, t.faults.err()
 }
 
+// Unnamed is the name of a path that has none of its own.
+const Unnamed = "path"
+
 // FindPath returns the path of a preset's name, which is the path's name then,
-// or of a notation; its name is "path".
+// or of a notation, which is Unnamed.
 func FindPath(nameOrNotation string, files Files) (lab.Path, error) {
 	if p, ok := lookup(pathPresets(), nameOrNotation); ok {
-		return renamePath(p.value, p.name), nil
+		return p.value, nil
 	}
 	if s := strings.TrimSpace(nameOrNotation); s != "" && !isNotation(s) {
 		return lab.Path{}, fmt.Errorf("no preset path of that name: %s; or a notation, such as 'rtt 40ms rate 100mbit'",
 			notKnown(clip(s), names(pathPresets())))
 	}
-	return ParsePath("path", nameOrNotation, files)
+	return ParsePath(Unnamed, nameOrNotation, files)
 }
 
 // isNotation tells a notation from a name.

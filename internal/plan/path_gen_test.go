@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -246,4 +248,62 @@ func checkJSONRoundTrip(t *rapid.T, p lab.Path) {
 	if id != lab.RunID(lab.Cell{Path: p}, 1) {
 		t.Fatalf("%s: a run's name depends on whether the trace is attached", b)
 	}
+}
+
+// A study's mapping takes the same words with the same values as the one-line
+// notation.
+func TestMappingMeansTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := gen{t}.path()
+		for _, w := range []*lab.Way{&p.Up, &p.Down} {
+			if _, sorted := mappedRules(*w); !sorted {
+				w.Rules = "" // a mapping has each key once
+			}
+		}
+		text := "loads: [cold]\npaths:\n  p: {family: " + string(cmp.Or(p.Family, lab.IPv4)) + ", up: " + mapped(p.Up) + ", down: " + mapped(p.Down)
+		if p.Rebind != (lab.Rebind{}) {
+			text += ", rebind: " + p.Rebind.String()
+		}
+		s, err := ParseStudy("s.yaml", []byte(text+"}\n"), testFiles)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		if s.Paths[0] != p {
+			t.Fatalf("%s\ngot %#v, want %#v", text, s.Paths[0], p)
+		}
+	})
+}
+
+// mapped writes a way as a study's mapping.
+func mapped(w lab.Way) string {
+	var keys []string
+	for _, word := range lab.Words() {
+		if text := word.Text(w); text != "" {
+			keys = append(keys, word.Name+": "+text)
+		}
+	}
+	if w.Trace.Name != "" {
+		keys = append(keys, "trace: "+w.Trace.Name)
+	}
+	rules, _ := mappedRules(w)
+	return "{" + strings.Join(append(keys, rules...), ", ") + "}"
+}
+
+// mappedRules writes rules as keys; sorted says that each key comes once.
+func mappedRules(w lab.Way) (keys []string, sorted bool) {
+	seen := map[string]bool{}
+	for _, text := range w.Rules.List() {
+		verb, rule, _ := strings.Cut(text, " ")
+		last := len(keys) - 1
+		switch {
+		case last >= 0 && strings.HasPrefix(keys[last], verb+": "):
+			keys[last] = strings.TrimSuffix(keys[last], "]") + ", '" + rule + "']"
+		case seen[verb]:
+			return nil, false
+		default:
+			keys = append(keys, verb+": ['"+rule+"']")
+		}
+		seen[verb] = true
+	}
+	return keys, true
 }

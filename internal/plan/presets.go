@@ -3,7 +3,6 @@ package plan
 import (
 	"embed"
 	"fmt"
-	"time"
 
 	"github.com/samewire/samewire/internal/lab"
 )
@@ -14,6 +13,7 @@ type Preset struct {
 	Description string // what it is, in one sentence
 	Source      string // where the values are from, and which are our choice
 	Notation    string // of a path or load, as a study takes it; empty for a study
+	Numbers     string // of a path: what follows from its notation; empty otherwise
 }
 
 type preset[T any] struct {
@@ -21,45 +21,8 @@ type preset[T any] struct {
 	value                     T
 }
 
-// bigQueue is the queue of every preset with a rate: more than the largest
-// load of the presets moves, so that it is never a limit. The prototype's and
-// the study's own queue are not known to have been one.
-var bigQueue = lab.Queue{Bytes: 4e6}
-
-const (
-	sixNetworks = "study six-networks (Caddy, curl with quiche, netem on loopback, MTU 1500)"
-	queueIsOurs = "; our choice: the queue, 4 MB, which is no limit for these loads"
-)
-
-// symmetric makes a path that is the same in both directions. The RTT is in ms,
-// the rate in Mbit/s, the loss in percent of each direction.
-func symmetric(name string, rtt, rate, loss int) lab.Path {
-	way := lab.Way{Loss: lab.Loss{Share: float64(loss) / 100}}
-	if rate > 0 {
-		way.Rate, way.Queue = lab.Rate(rate)*1e6, bigQueue
-	}
-	p := lab.Path{Name: name, Up: way, Down: way}
-	p.Up.Delay = time.Duration(rtt) * time.Millisecond / 2
-	p.Down.Delay = time.Duration(rtt) * time.Millisecond / 2
-	return p
-}
-
-func pathPresets() []preset[lab.Path] {
-	return []preset[lab.Path]{
-		{"datacenter", "two machines side by side: no delay, no limit of rate",
-			sixNetworks + "; our choice: RTT exactly 0", symmetric("datacenter", 0, 0, 0)},
-		{"wired", "a wired line inside one country: 40 ms, 100 Mbit/s, no loss",
-			sixNetworks + queueIsOurs, symmetric("wired", 40, 100, 0)},
-		{"intercontinental", "across an ocean: 150 ms, 100 Mbit/s, no loss",
-			sixNetworks + queueIsOurs + ", and the rate", symmetric("intercontinental", 150, 100, 0)},
-		{"loss-1", "wired, with 1 % loss in each direction",
-			sixNetworks + queueIsOurs + ", the RTT and the rate", symmetric("loss-1", 40, 100, 1)},
-		{"loss-3", "wired, with 3 % loss in each direction",
-			sixNetworks + queueIsOurs + ", the RTT and the rate", symmetric("loss-3", 40, 100, 3)},
-		{"cell-edge", "the edge of a mobile cell: 100 ms, 100 Mbit/s, 5 % loss in each direction",
-			sixNetworks + queueIsOurs + ", and the rate", symmetric("cell-edge", 100, 100, 5)},
-	}
-}
+// sixNetworks is a study; its paths and loads are in several presets.
+const sixNetworks = "study six-networks (Caddy, curl with quiche, netem on loopback, MTU 1500)"
 
 func loadPresets() []preset[lab.Load] {
 	return []preset[lab.Load]{
@@ -85,12 +48,18 @@ func studyPresets() []preset[string] {
 		{"quick", "three networks, two small loads: a first true table in less than a minute",
 			"samewire: a part of six-networks", "presets/quick.yaml"},
 		{"six-networks", "six networks, four loads: what HTTP/3 gains, and where", sixNetworks, "presets/six-networks.yaml"},
+		{"calibration", "one TCP download over a path whose goodput was published: is the emulated path what it claims?",
+			"published calibration of an emulated path (raw data exists): 37.37 Mbit/s, sd 0.02, 16.5 drops, n = 19", "presets/calibration.yaml"},
 	}
 }
 
 // Paths lists the paths that samewire knows by name.
 func Paths() []Preset {
-	return describe(pathPresets(), FormatPath)
+	out := describe(pathPresets(), FormatPath)
+	for i, p := range pathPresets() {
+		out[i].Numbers = numbers(p.value)
+	}
+	return out
 }
 
 // Loads lists the loads that samewire knows by name.

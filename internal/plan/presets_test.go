@@ -9,23 +9,45 @@ import (
 )
 
 func TestPathPresets(t *testing.T) {
-	for name, want := range map[string]string{
-		"datacenter":       "rtt 0s",
-		"wired":            "rtt 40ms rate 100mbit queue 4MB",
-		"intercontinental": "rtt 150ms rate 100mbit queue 4MB",
-		"loss-1":           "rtt 40ms rate 100mbit queue 4MB loss 1%",
-		"loss-3":           "rtt 40ms rate 100mbit queue 4MB loss 3%",
-		"cell-edge":        "rtt 100ms rate 100mbit queue 4MB loss 5%",
-	} {
-		p, ok := lookup(pathPresets(), name)
-		if !ok || FormatPath(p.value) != want {
-			t.Errorf("%s: %q, want %q", name, FormatPath(p.value), want)
-		}
-		checkRoundTrip(t, p.value)
+	want := map[string]string{
+		"datacenter":        "rtt 0s",
+		"wired":             "rtt 40ms rate 100mbit queue 4MB",
+		"intercontinental":  "rtt 150ms rate 100mbit queue 4MB",
+		"loss-1":            "rtt 40ms rate 100mbit queue 4MB loss 1%",
+		"loss-3":            "rtt 40ms rate 100mbit queue 4MB loss 3%",
+		"cell-edge":         "rtt 100ms rate 100mbit queue 4MB loss 5%",
+		"3g":                "rtt 150ms queue 1s up{rate 768kbit} down{rate 1600kbit}",
+		"3gfast":            "rtt 75ms queue 1s up{rate 768kbit} down{rate 1600kbit}",
+		"3gslow":            "rtt 200ms rate 400kbit queue 1s",
+		"4g":                "rtt 85ms rate 9mbit queue 1s",
+		"lte":               "rtt 35ms rate 12mbit queue 1s",
+		"cable":             "rtt 14ms queue 64KiB up{rate 1mbit} down{rate 5mbit}",
+		"dsl":               "rtt 25ms queue 64KiB up{rate 384kbit} down{rate 1500kbit}",
+		"fios":              "rtt 2ms queue 64KiB up{rate 5mbit} down{rate 20mbit}",
+		"lighthouse-mobile": "rtt 150ms queue 1s up{rate 750kbit} down{rate 1600kbit}",
+		"satellite-geo":     "rtt 600ms queue 1bdp up{rate 3mbit} down{rate 25mbit}",
+		"wifi-busy":         "rtt 20ms jitter 3ms pareto in-order rate 30mbit queue 200ms loss gemodel 0.1% 30%",
 	}
+	for _, p := range pathPresets() {
+		if FormatPath(p.value) != want[p.name] {
+			t.Errorf("%s: %q, want %q", p.name, FormatPath(p.value), want[p.name])
+		}
+		delete(want, p.name)
+		checkRoundTrip(t, p.value)
+		if !p.value.InOrder() {
+			t.Errorf("%s: packets overtake: TCP on the virtual site would not be comparable", p.name)
+		}
+		if w := Warnings(p.value); len(w) > 0 {
+			t.Errorf("%s: %q", p.name, w)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("not there: %v", want)
+	}
+	wired, _ := lookup(pathPresets(), "wired")
 	for _, l := range loadPresets() {
-		if l.value.Bytes() >= bigQueue.Bytes {
-			t.Errorf("load %s does not fit into the queue of the presets", l.name)
+		if l.value.Bytes() >= wired.value.Down.Queue.Bytes {
+			t.Errorf("load %s does not fit into the queue of the six networks", l.name)
 		}
 	}
 }
@@ -36,7 +58,7 @@ func TestPresetsAreDescribed(t *testing.T) {
 			t.Errorf("there is no %s", what)
 		}
 		for _, p := range list {
-			if checkName(what, p.Name) != nil || p.Description == "" || p.Source == "" || (p.Notation == "") != (what == "study") {
+			if checkName(what, p.Name) != nil || p.Description == "" || p.Source == "" || (p.Notation == "") != (what == "study") || (p.Numbers == "") != (what != "path") {
 				t.Errorf("%s: %+v", what, p)
 			}
 		}
@@ -58,6 +80,7 @@ func TestStudyPresets(t *testing.T) {
 	for name, want := range map[string]struct{ runs, paths, loads int }{
 		"quick":        {3 * 2 * 3 * 2 * 5, 3, 2},
 		"six-networks": {6 * 4 * 3 * 2 * 5, 6, 4},
+		"calibration":  {2 * 1 * 1 * 2 * 5, 2, 1},
 	} {
 		text, ok := Study(name)
 		if !ok {
@@ -74,6 +97,25 @@ func TestStudyPresets(t *testing.T) {
 	}
 	if _, ok := Study("none"); ok {
 		t.Error("a study that is not there was found")
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for notation, want := range map[string]string{
+		"rtt 0s": "RTT 0s; each way no limit of rate",
+		"rtt 40ms rate 10mbit loss 1%": "RTT 40ms; each way 10mbit, a packet of 1500 B takes 1.2ms, rate × RTT is 50kB, " +
+			"the queue holds 1.5MB (1.2s), 1% of packets lost",
+		"rtt 10ms up{rate 1mbit queue 2bdp} down{rate 2gbit queue 10p loss gemodel 1% 25%}": "RTT 10ms; " +
+			"up 1mbit, a packet of 1500 B takes 12ms, rate × RTT is 1.25kB, the queue holds 2.5kB (20ms); " +
+			"down 2gbit, a packet of 1500 B takes 6µs, rate × RTT is 2.5MB, the queue holds 15kB (60µs), 3.85% of packets lost, 4 in a row on average",
+	} {
+		p, err := ParsePath("p", notation, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := numbers(p); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", notation, got, want)
+		}
 	}
 }
 

@@ -193,14 +193,18 @@ func FuzzParseStudy(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(bad))
+	for _, name := range []string{"six-networks", "calibration"} {
+		text, _ := Study(name)
+		f.Add(string(text))
+	}
 	for _, s := range []string{
 		"", "a: b: c", "? x\n: y", "&a *a", "!!x", "|", ">", "'", "\"", "%", "@", "`", "- - -", "[[{", "a: !!binary x",
-		"\r", "\x00", "\ufeffpaths: [wired]", "paths: {a: 'down{up{}}'}", "---\n...\n---\n", "? - x\n: z", "{? a}",
+		"\r", "\x00", "\ufeffpaths: [wired]", "paths: {a: 'down{up{}}'}", "paths: {a: {drop: [udp, tcp], up: {trace: r.csv}}}\nloads: [cold]", "---\n...\n---\n", "? - x\n: z", "{? a}",
 	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := ParseStudy("f.yaml", []byte(text), nil)
+		s, err := ParseStudy("f.yaml", []byte(text), testFiles)
 		if err != nil {
 			if err.Error() == "" {
 				t.Error("an error without words")

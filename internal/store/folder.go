@@ -69,7 +69,35 @@ func writeParts(dir string, study []byte, plan lab.Plan, env Environment) error 
 	if err := writeJSON(filepath.Join(dir, EnvironmentFile), env); err != nil {
 		return err
 	}
-	return writeJSON(filepath.Join(dir, PlanFile), plan)
+	return writeJSON(filepath.Join(dir, PlanFile), newPlanFile(plan))
+}
+
+// planFile is plan.json. It has the content of each trace once; runs and records
+// only name it.
+type planFile struct {
+	lab.Plan
+	Traces lab.Traces `json:"traces"`
+}
+
+func newPlanFile(plan lab.Plan) planFile {
+	p := planFile{plan, lab.Traces{}}
+	for _, r := range plan.Runs {
+		p.Traces.Add(r.Cell.Path)
+	}
+	return p
+}
+
+// attach gives the plan's runs the contents of their traces.
+func (p *planFile) attach() error {
+	if err := p.Traces.Check(); err != nil {
+		return err
+	}
+	for i := range p.Runs {
+		if err := p.Traces.Attach(&p.Runs[i].Cell.Path); err != nil {
+			return fmt.Errorf("run %s: %w", p.Runs[i].ID, err)
+		}
+	}
+	return nil
 }
 
 // checkFree looks whether a new record folder may be made here. An empty
@@ -207,11 +235,14 @@ func readPlan(dir string) (lab.Plan, error) {
 	if err := checkFormat(format.Format); err != nil {
 		return lab.Plan{}, err
 	}
-	var plan lab.Plan
+	var plan planFile
 	if err := readJSON(file, &plan); err != nil {
 		return lab.Plan{}, err
 	}
-	return plan, nil
+	if err := plan.attach(); err != nil {
+		return lab.Plan{}, fmt.Errorf("%s: %w", PlanFile, err)
+	}
+	return plan.Plan, nil
 }
 
 // checkFormat refuses what a newer samewire wrote: fields may mean other things

@@ -356,12 +356,12 @@ func TestForeignRecordsAreNamed(t *testing.T) {
 func TestNewerFoldersAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	create(t, dir, testPlan(1))
-	write(t, filepath.Join(dir, PlanFile), `{"format": 2, "runs": "something else"}`)
+	write(t, filepath.Join(dir, PlanFile), fmt.Sprintf(`{"format": %d, "runs": "something else"}`, lab.FormatVersion+1))
 	for name, err := range map[string]error{
 		"open":   func() error { _, err := Open(dir); return err }(),
 		"resume": func() error { _, err := Resume(dir, testPlan(1)); return err }(),
 	} {
-		if err == nil || !strings.Contains(err.Error(), "format 2 is newer") {
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("format %d is newer", lab.FormatVersion+1)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

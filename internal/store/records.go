@@ -27,6 +27,7 @@ func (f *Folder) Records() (records []lab.Record, warnings []string, err error) 
 	for _, r := range f.plan.Runs {
 		planned[r.ID] = true
 	}
+	traces := newPlanFile(f.plan).Traces
 	in := bufio.NewReaderSize(file, 256<<10)
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
@@ -40,6 +41,9 @@ func (f *Folder) Records() (records []lab.Record, warnings []string, err error) 
 			return nil, nil, fmt.Errorf("read records: %w", err)
 		}
 		r, err := parseRecord(line)
+		if err == nil && planned[r.Run.ID] {
+			err = traces.Attach(&r.Run.Cell.Path)
+		}
 		switch {
 		case err != nil:
 			return nil, nil, fmt.Errorf("read records: %s:%d: %w", file.Name(), n, err)

@@ -40,8 +40,9 @@ type process struct {
 	out    *os.File
 	lines  *bufio.Reader
 	errors *tail
-	ended  chan struct{} // closed when the process has ended
-	status error         // how it ended; valid after ended
+	ended  chan struct{}   // closed when the process has ended
+	status error           // how it ended; valid after ended
+	sent   map[string]bool // digests of the traces that the worker has
 }
 
 // start starts a worker and waits for its hello.
@@ -51,7 +52,7 @@ func start(ctx context.Context, c Command) (*process, error) {
 		return nil, fmt.Errorf("make pipe to worker: %w", err)
 	}
 	defer func() { _ = theirs.Close() }()
-	p := &process{out: answers, lines: bufio.NewReaderSize(answers, 1<<16), errors: &tail{}, ended: make(chan struct{})}
+	p := &process{out: answers, lines: bufio.NewReaderSize(answers, 1<<16), errors: &tail{}, ended: make(chan struct{}), sent: map[string]bool{}}
 	p.cmd = exec.Command(c.Path, c.Args...)
 	p.cmd.Env = append(append(os.Environ(), quietQUIC), c.Env...)
 	p.cmd.ExtraFiles = []*os.File{theirs}
@@ -150,12 +151,10 @@ func (p *process) death(read error) error {
 // ask sends a run and waits for its record.
 func (p *process) ask(ctx context.Context, run lab.Run, limit time.Duration) (lab.Record, error) {
 	var r lab.Record
-	b, err := json.Marshal(run)
-	if err != nil {
-		return r, fmt.Errorf("encode run: %w", err)
-	}
-	if _, err := p.in.Write(append(b, '\n')); err != nil {
-		return r, p.death(io.EOF)
+	traces := lab.Traces{}
+	traces.Add(run.Cell.Path)
+	if err := p.send(run, traces); err != nil {
+		return r, err
 	}
 	line, err := p.line(ctx, limit)
 	if err != nil {
@@ -167,7 +166,26 @@ func (p *process) ask(ctx context.Context, run lab.Run, limit time.Duration) (la
 	if r.Run.ID != run.ID {
 		return r, fmt.Errorf("the worker answered run %s when asked for %s", r.Run.ID, run.ID)
 	}
-	return r, nil
+	err = traces.Attach(&r.Run.Cell.Path)
+	return r, err
+}
+
+// send orders a run, with those of its traces that the worker has not got yet.
+func (p *process) send(run lab.Run, traces lab.Traces) error {
+	o := order{Run: run, Traces: lab.Traces{}}
+	for digest, data := range traces {
+		if !p.sent[digest] {
+			o.Traces[digest], p.sent[digest] = data, true
+		}
+	}
+	b, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Errorf("encode run: %w", err)
+	}
+	if _, err := p.in.Write(append(b, '\n')); err != nil {
+		return p.death(io.EOF)
+	}
+	return nil
 }
 
 // close lets the worker end by itself, and kills it if it does not.

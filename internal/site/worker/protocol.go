@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 
 	"github.com/samewire/samewire/internal/lab"
 )
@@ -24,6 +25,13 @@ type Hello struct {
 	Problem  string       `json:"problem"` // why this worker cannot carry out runs here; empty: it can
 }
 
+// order is what a worker is asked to do: a run, and the contents of the traces
+// that its path names, as far as the worker has not been sent them before.
+type order struct {
+	Run    lab.Run    `json:"run"`
+	Traces lab.Traces `json:"traces,omitempty"`
+}
+
 // Carrier carries out runs inside the worker.
 type Carrier interface {
 	Carry(ctx context.Context, run lab.Run) lab.Record
@@ -36,7 +44,7 @@ func Loop(in io.Reader, out io.Writer, hello Hello, prepare func(lab.Run), c Car
 	if err := writeLine(out, hello); err != nil {
 		return fmt.Errorf("say hello: %w", err)
 	}
-	lines := bufio.NewReader(in)
+	lines, traces := bufio.NewReader(in), lab.Traces{}
 	for {
 		line, err := lines.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
@@ -45,8 +53,8 @@ func Loop(in io.Reader, out io.Writer, hello Hello, prepare func(lab.Run), c Car
 		if err != nil {
 			return fmt.Errorf("read run: %w", err)
 		}
-		var run lab.Run
-		if err := json.Unmarshal(line, &run); err != nil {
+		run, err := readOrder(line, traces)
+		if err != nil {
 			return fmt.Errorf("decode run: %w", err)
 		}
 		if prepare != nil {
@@ -56,6 +64,20 @@ func Loop(in io.Reader, out io.Writer, hello Hello, prepare func(lab.Run), c Car
 			return fmt.Errorf("answer run %s: %w", run.ID, err)
 		}
 	}
+}
+
+// readOrder reads an order. Its traces are kept for later ones.
+func readOrder(line []byte, traces lab.Traces) (lab.Run, error) {
+	var o order
+	if err := json.Unmarshal(line, &o); err != nil {
+		return lab.Run{}, err
+	}
+	if err := o.Traces.Check(); err != nil {
+		return lab.Run{}, err
+	}
+	maps.Copy(traces, o.Traces)
+	err := traces.Attach(&o.Run.Cell.Path)
+	return o.Run, err
 }
 
 func writeLine[T any](w io.Writer, v T) error {

@@ -53,6 +53,8 @@ func (script) Carry(_ context.Context, run lab.Run) lab.Record {
 		time.Sleep(time.Minute)
 	case "other":
 		run.ID = "another"
+	case "trace":
+		return lab.Record{Run: run, Outcome: lab.OK, Reason: run.Cell.Path.Down.Trace.Data}
 	}
 	return lab.Record{Run: run, Outcome: lab.OK}
 }
@@ -166,6 +168,53 @@ func TestStripPlayback(t *testing.T) {
 	} {
 		if got := string(stripPlayback([]byte(c.in))); got != c.want {
 			t.Errorf("%q: got %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+// A worker gets the content of a trace with the first run that names it, and
+// has it for the later ones; records name it only, and their readers get it.
+func TestTracesAreSentOnce(t *testing.T) {
+	p := pool(t, "work", 1)
+	for _, content := range []string{"5\n", "5\n", "7\n", "5\n"} {
+		run := lab.Run{ID: "trace"}
+		run.Cell.Path.Down.Trace = lab.NewTrace("x.trace", content)
+		r := p.Carry(t.Context(), run)
+		if r.Outcome != lab.OK || r.Reason != content || r.Run != run {
+			t.Errorf("asked for %q: %+v", content, r)
+		}
+	}
+}
+
+type input struct{ strings.Builder }
+
+func (*input) Close() error { return nil }
+
+func TestOrders(t *testing.T) {
+	in := &input{}
+	p := &process{in: in, sent: map[string]bool{}}
+	run := lab.Run{ID: "a"}
+	run.Cell.Path.Down.Trace = lab.NewTrace("x.trace", "41017\n")
+	for range 2 {
+		traces := lab.Traces{}
+		traces.Add(run.Cell.Path)
+		if err := p.send(run, traces); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := strings.Count(in.String(), "41017"); n != 1 {
+		t.Errorf("the trace was sent %d times", n)
+	}
+	traces := lab.Traces{}
+	for line := range strings.Lines(in.String()) {
+		if got, err := readOrder([]byte(line), traces); err != nil || got != run {
+			t.Errorf("%s: %+v, %v", line, got, err)
+		}
+	}
+	first, _, _ := strings.Cut(in.String(), "\n")
+	for _, bad := range []string{"{", strings.Replace(first, "41017", "41018", 1), strings.Replace(first, `"traces"`, `"t"`, 1)} {
+		if _, err := readOrder([]byte(bad), lab.Traces{}); err == nil {
+			t.Errorf("%s was accepted", bad)
 		}
 	}
 }
