@@ -74,7 +74,7 @@ func workerOnly(args []string) int {
 		fmt.Fprintln(os.Stderr, "samewire-virtual is the worker for virtual time; it is started by samewire")
 		return exitUsage
 	}
-	if err := work(lab.Virtual, false); err != nil {
+	if err := work(lab.Virtual, kernelOptions{}); err != nil {
 		fmt.Fprintln(os.Stderr, "samewire-virtual:", err)
 		return exitFailed
 	}

@@ -22,8 +22,16 @@ const stopGrace = 2 * time.Second
 // client as processes in them, as the runner wants it.
 type kernelSite struct{ site kernel.Site }
 
-func newKernelSite(spin bool) kernelSite {
-	return kernelSite{kernel.Site{Server: serverProcess{}, Client: clientProcess{}, Spin: spin}}
+// kernelOptions say how the kernel site moves packets.
+type kernelOptions struct {
+	spin      bool // keep the cores awake
+	noOffload bool // each packet on its own between the hosts and samewire
+}
+
+func newKernelSite(o kernelOptions) kernelSite {
+	return kernelSite{kernel.Site{
+		Server: serverProcess{}, Client: clientProcess{}, Spin: o.spin, NoOffload: o.noOffload,
+	}}
 }
 
 // Open implements runner.Site.

@@ -24,7 +24,7 @@ type runOptions struct {
 	reps                           int
 	seed                           uint64
 	jobs, kernelJobs               int
-	spin                           bool
+	kernel                         kernelOptions
 	out                            string
 	json                           bool
 }
@@ -75,7 +75,8 @@ failed; 2 wrong usage or a bad study; 4 this machine cannot do what was asked;
 	f.Uint64Var(&o.seed, "seed", 0, "seed of losses and order (default: the study's)")
 	f.IntVar(&o.jobs, "jobs", 0, "runs at a time in virtual time (default: one for each core)")
 	f.IntVar(&o.kernelJobs, "kernel-jobs", 1, "runs at a time on the kernel site: more than one only where links are slow or lossy, since runs then share the machine's cores")
-	f.BoolVar(&o.spin, "spin", false, "kernel site: keep the cores awake with idle-priority threads, for delays closer to the path's")
+	f.BoolVar(&o.kernel.noOffload, "no-offload", false, "kernel site: have the hosts' kernels cut what they send into packets, as if their network cards could not: the same packets on the wire for several times the processor time")
+	f.BoolVar(&o.kernel.spin, "spin", false, "kernel site: keep the cores awake with idle-priority threads, for delays closer to the path's")
 	f.StringVar(&o.out, "out", "", "folder for the records (default: samewire-STUDY-TIME)")
 	f.BoolVar(&o.json, "json", false, "print JSON instead of the table")
 	return c
@@ -265,7 +266,7 @@ func openSites(ctx context.Context, study lab.Study, asked bool, o runOptions, s
 	var have []lab.SiteName
 	var faults []error
 	for _, name := range study.Sites {
-		site, err := openSiteNamed(ctx, name, siteOptions{jobs: o.jobs, kernelJobs: o.kernelJobs, spin: o.spin}, say)
+		site, err := openSiteNamed(ctx, name, siteOptions{jobs: o.jobs, kernelJobs: o.kernelJobs, kernel: o.kernel}, say)
 		if err != nil {
 			left = append(left, lab.LeftOut{Site: name, Why: oneLine(err)})
 			faults = append(faults, fmt.Errorf("site %s: %s", name, oneLine(err)))

@@ -20,9 +20,9 @@ const realLimit = 90 * time.Second
 
 // siteOptions say how sites are started.
 type siteOptions struct {
-	jobs       int  // runs at a time in virtual time; 0: one for each core
-	kernelJobs int  // runs at a time on the kernel site; 0: one
-	spin       bool // kernel site: keep the cores awake
+	jobs       int // runs at a time in virtual time; 0: one for each core
+	kernelJobs int // runs at a time on the kernel site; 0: one
+	kernel     kernelOptions
 }
 
 // openSite is a site that can carry out runs on this machine.
@@ -88,9 +88,19 @@ func siteCommand(ctx context.Context, name lab.SiteName, o siteOptions, say func
 	if name == lab.Kernel {
 		c.Attr = kernel.WorkerAttr()
 		c.Attr.Setpgid = true // Ctrl-C must not reach it
-		if o.spin {
-			c.Args = append(c.Args, "--spin")
-		}
+		c.Args = append(c.Args, o.kernel.args()...)
 	}
 	return c, nil
+}
+
+// args are the worker's flags that say the same.
+func (o kernelOptions) args() []string {
+	var args []string
+	if o.spin {
+		args = append(args, "--spin")
+	}
+	if o.noOffload {
+		args = append(args, "--no-offload")
+	}
+	return args
 }

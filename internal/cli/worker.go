@@ -19,21 +19,22 @@ import (
 // newWorker is the hidden command as which samewire starts its own workers.
 func newWorker() *cobra.Command {
 	var site string
-	var spin bool
+	var options kernelOptions
 	c := &cobra.Command{
 		Use:    "worker",
 		Short:  "Carry out runs for another samewire (internal)",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := work(lab.SiteName(site), spin); err != nil {
+			if err := work(lab.SiteName(site), options); err != nil {
 				return exit(exitFailed, fmt.Errorf("worker: %w", err))
 			}
 			return nil
 		},
 	}
 	c.Flags().StringVar(&site, "site", "", "virtual, process or kernel")
-	c.Flags().BoolVar(&spin, "spin", false, "keep the cores awake")
+	c.Flags().BoolVar(&options.spin, "spin", false, "keep the cores awake")
+	c.Flags().BoolVar(&options.noOffload, "no-offload", false, "kernel site: no offload on the devices")
 	return c
 }
 
@@ -54,7 +55,7 @@ func newSpin() *cobra.Command {
 }
 
 // work is a worker's life.
-func work(site lab.SiteName, spin bool) error {
+func work(site lab.SiteName, options kernelOptions) error {
 	hello := worker.Hello{Samewire: lab.Version, Build: worker.Build, Site: site, Virtual: virtualClock}
 	var carrier worker.Carrier
 	var prepare func(lab.Run)
@@ -74,7 +75,7 @@ func work(site lab.SiteName, spin bool) error {
 		if err := kernel.Check(); err != nil {
 			hello.Problem = err.Error()
 		}
-		carrier = runner.Direct{Site: newKernelSite(spin)}
+		carrier = runner.Direct{Site: newKernelSite(options)}
 	default:
 		return fmt.Errorf("unknown site %q; want virtual, process or kernel", site)
 	}

@@ -196,22 +196,44 @@ func availableCC() string {
 	return strings.Join(strings.Fields(string(b)), ", ")
 }
 
-// setSysctls makes the settings of the calling thread's network namespace that
-// only exist as files. /proc/sys/net shows each thread its own namespace,
-// whichever process and PID namespace /proc was mounted for.
-func setSysctls() error {
+// sysctls are the settings of a host that only exist as files in /proc/sys/net.
+var sysctls = []struct{ file, value string }{
 	// What one connection learnt of the path must not help the next.
-	const noMetrics = "/proc/sys/net/ipv4/tcp_no_metrics_save"
-	err := os.WriteFile(noMetrics, []byte("1"), 0)
+	{"ipv4/tcp_no_metrics_save", "1"},
+	// A message of the path's router comes from an address without a route; some
+	// distributions drop those (RFC 3704), and hosts inherit that.
+	{"ipv4/conf/all/rp_filter", "0"},
+	{"ipv4/conf/" + deviceName + "/rp_filter", "0"},
+}
+
+// setSysctls makes the settings of the calling thread's network namespace, whose
+// device exists. /proc/sys/net shows each thread its own namespace, whichever
+// process and PID namespace /proc was mounted for.
+func setSysctls() error {
+	err := writeSysctls()
 	if errors.Is(err, unix.EROFS) {
 		if err := mountProc(); err != nil {
 			return fmt.Errorf("/proc/sys is read-only here, and a new /proc is refused (%w): "+
 				"start the container with --security-opt systempaths=unconfined", err)
 		}
-		err = os.WriteFile(noMetrics, []byte("1"), 0)
+		err = writeSysctls()
 	}
 	if err != nil {
 		return fmt.Errorf("set sysctl: %w", err)
+	}
+	return nil
+}
+
+// writeSysctls leaves alone what is as it should be.
+func writeSysctls() error {
+	for _, s := range sysctls {
+		file := "/proc/sys/net/" + s.file
+		if have, err := os.ReadFile(file); err == nil && strings.TrimSpace(string(have)) == s.value {
+			continue
+		}
+		if err := os.WriteFile(file, []byte(s.value), 0); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -29,13 +30,24 @@ func killGroup(pid int, s syscall.Signal) error {
 // namespace with the given inode number, by the numbers by which this process
 // knows them. Those it may not look at are none of its own.
 func processesIn(inode uint64) []int {
+	var pids []int
+	for pid := range entriesIn(inode) {
+		pids = append(pids, pid)
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+// entriesIn is processesIn, with the name of each process's folder in /proc,
+// which may be that of an outer PID namespace.
+func entriesIn(inode uint64) map[int]string {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
 	}
 	want := "net:[" + strconv.FormatUint(inode, 10) + "]"
 	depth := len(namespacePIDs("self"))
-	var pids []int
+	found := map[int]string{}
 	for _, e := range entries {
 		if e.Name()[0] < '0' || e.Name()[0] > '9' {
 			continue
@@ -43,15 +55,15 @@ func processesIn(inode uint64) []int {
 		if ns, err := os.Readlink("/proc/" + e.Name() + "/ns/net"); err != nil || ns != want {
 			continue
 		}
-		// /proc may be that of an outer PID namespace; the process's number in
-		// ours stands as deep in its list as our own number in our list.
+		// The process's number in our PID namespace stands as deep in its list
+		// as our own number in our list.
 		all := namespacePIDs(e.Name())
 		if depth == 0 || len(all) < depth || all[depth-1] == os.Getpid() {
 			continue
 		}
-		pids = append(pids, all[depth-1])
+		found[all[depth-1]] = e.Name()
 	}
-	return pids
+	return found
 }
 
 // namespacePIDs returns the numbers of a process of /proc in each PID
@@ -89,6 +101,44 @@ func processCPU(pid int) (time.Duration, error) {
 		return 0, fmt.Errorf("read CPU clock of process %d: %w", pid, err)
 	}
 	return time.Duration(ts.Nano()), nil
+}
+
+// threadWaits is how long each thread of the process with this folder in /proc
+// has been ready to run and waited for a core (run_delay of sched_info, in ns:
+// the second figure of schedstat). Threads that have ended are not there any
+// more. It is nil where the kernel does not count it.
+func threadWaits(entry string) map[int]time.Duration {
+	threads, err := os.ReadDir("/proc/" + entry + "/task")
+	if err != nil {
+		return nil
+	}
+	waits := map[int]time.Duration{}
+	for _, t := range threads {
+		b, err := os.ReadFile("/proc/" + entry + "/task/" + t.Name() + "/schedstat")
+		if err != nil {
+			continue // it has just ended
+		}
+		id, wait, ok := parseWait(t.Name(), string(b))
+		if !ok {
+			return nil
+		}
+		waits[id] = wait
+	}
+	return waits
+}
+
+// parseWait reads the schedstat of a thread.
+func parseWait(thread, schedstat string) (id int, wait time.Duration, ok bool) {
+	fields := strings.Fields(schedstat)
+	if len(fields) < 2 {
+		return 0, 0, false
+	}
+	id, err := strconv.Atoi(thread)
+	if err != nil {
+		return 0, 0, false
+	}
+	ns, err := strconv.ParseInt(fields[1], 10, 64)
+	return id, time.Duration(ns), err == nil
 }
 
 // CPU is the processor time that the process has used so far, without its

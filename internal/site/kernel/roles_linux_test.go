@@ -252,6 +252,8 @@ type transfer struct {
 	Client, Server socket
 }
 
+func (t transfer) rate() float64 { return float64(t.Bytes) * 8 / t.Took.Seconds() }
+
 func socketOf(c net.Conn) (s socket, err error) {
 	raw, err := c.(*net.TCPConn).SyscallConn()
 	if err != nil {

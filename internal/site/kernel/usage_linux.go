@@ -16,6 +16,7 @@ type usage struct{ client, server sideUsage }
 type sideUsage struct {
 	pid       int                   // the main process; 0 if there is none
 	cpu       map[int]time.Duration // of each process of the host
+	waits     map[int]time.Duration // of each thread of these processes: ready, but without a core; nil when not known
 	udpErrors *int                  // datagrams dropped for want of socket buffer; nil when not known
 }
 
@@ -36,15 +37,44 @@ func (h *Hosts) usage() usage {
 // workers count as the server.
 func (u *sideUsage) read(h *Host) {
 	u.cpu = map[int]time.Duration{}
-	for _, pid := range append(processesIn(h.inode), u.pid) {
-		if pid == 0 {
-			continue
-		}
+	entries := entriesIn(h.inode)
+	if _, ok := entries[u.pid]; !ok && u.pid != 0 {
+		entries[u.pid] = "" // it has left for a namespace of its own
+	}
+	for pid, entry := range entries {
 		if d, err := processCPU(pid); err == nil {
 			u.cpu[pid] = d
 		}
+		u.addWaits(entry)
 	}
 	u.udpErrors = h.udpErrors()
+}
+
+func (u *sideUsage) addWaits(entry string) {
+	if entry == "" {
+		return
+	}
+	for thread, d := range threadWaits(entry) {
+		if u.waits == nil {
+			u.waits = map[int]time.Duration{}
+		}
+		u.waits[thread] = d
+	}
+}
+
+// waited is for how many seconds threads of the side have waited for a core
+// since before, together. It is nil when not known. Threads that have ended in
+// between are not counted.
+func (u sideUsage) waited(before sideUsage) *float64 {
+	if u.waits == nil || before.waits == nil {
+		return nil
+	}
+	var sum time.Duration
+	for thread, d := range u.waits {
+		sum += max(d-before.waits[thread], 0)
+	}
+	s := sum.Seconds()
+	return &s
 }
 
 // since fills in what the side has used since before. Processor time stays
