@@ -15,7 +15,7 @@ type Job struct {
 }
 
 // DefaultSpan is how long one instrument sends.
-const DefaultSpan = 4 * time.Second
+const DefaultSpan = 3 * time.Second
 
 // quickSpan is the same in the quick form.
 const quickSpan = 350 * time.Millisecond
