@@ -32,7 +32,7 @@ var ground = map[string][]string{
 // import the ground floor, and none may import another.
 var world = []string{
 	"internal/site/kernel", "internal/site/inproc", "internal/site/sockets", "internal/site/worker",
-	"internal/origin", "internal/load", "internal/peer", "internal/store", "internal/probe",
+	"internal/origin", "internal/load", "internal/peer", "internal/store", "internal/probe", "internal/gauge",
 }
 
 // roof joins them. sitetest is the conformance suite of all sites: it holds

@@ -25,6 +25,7 @@ type runOptions struct {
 	seed                           uint64
 	jobs, kernelJobs               int
 	kernel                         kernelOptions
+	noCheck                        bool
 	out                            string
 	json                           bool
 }
@@ -38,7 +39,9 @@ func newRun(s streams) *cobra.Command {
 the table. Every run is kept in a folder, from which "samewire report" prints the
 table again. A folder that exists is gone on with where its study stopped.
 
-Virtual time comes first, then real time. Sites that this machine does not have
+Before the first run on the kernel site delay, rate and MTU of its paths are
+measured, in about a second each; a path that is not what it claims stops the
+study (see link check). Virtual time comes first, then real time. Sites that this machine does not have
 are left out and named, unless they are asked for with --site.
 
 Exit status: 0 done, also where runs failed (they are results); 1 samewire
@@ -77,6 +80,7 @@ failed; 2 wrong usage or a bad study; 4 this machine cannot do what was asked;
 	f.IntVar(&o.kernelJobs, "kernel-jobs", 1, "runs at a time on the kernel site: more than one only where links are slow or lossy, since runs then share the machine's cores")
 	f.BoolVar(&o.kernel.noOffload, "no-offload", false, "kernel site: have the hosts' kernels cut what they send into packets, as if their network cards could not: the same packets on the wire for several times the processor time")
 	f.BoolVar(&o.kernel.spin, "spin", false, "kernel site: keep the cores awake with idle-priority threads, for delays closer to the path's")
+	f.BoolVar(&o.noCheck, "no-check", false, "kernel site: do not measure the paths before the first run")
 	f.StringVar(&o.out, "out", "", "folder for the records (default: samewire-STUDY-TIME)")
 	f.BoolVar(&o.json, "json", false, "print JSON instead of the table")
 	return c
@@ -126,6 +130,9 @@ func runStudy(ctx context.Context, s streams, o runOptions, name string, narrow 
 		return err
 	}
 	defer func() { _ = folder.Close() }()
+	if err := o.checkPaths(ctx, s.err, p, folder); err != nil {
+		return err
+	}
 	if err := carryOut(ctx, s.err, p, folder, sites); err != nil {
 		return errors.Join(err, o.print(s.out, folder))
 	}

@@ -38,6 +38,7 @@ func Summarise(plan lab.Plan, records []lab.Record) Output {
 	out.Warnings = append(out.Warnings, warnMissing(plan, records)...)
 	out.Warnings = append(out.Warnings, warnUncounted(others)...)
 	out.Warnings = append(out.Warnings, warnMTU(out.Cells)...)
+	out.Warnings = append(out.Warnings, WarnLoss(records)...)
 	out.Warnings = append(out.Warnings, warnAlike(out.Cells)...)
 	return out
 }

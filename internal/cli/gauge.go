@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/samewire/samewire/internal/gauge"
+	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/site/kernel"
+)
+
+// backendTUN is the backend of samewire's own link: packets go through TUN
+// devices.
+const backendTUN = "tun"
+
+// backends lists what can move the packets of a check.
+func backends() []string { return []string{backendTUN} }
+
+// instrument names a part of a check.
+type instrument string
+
+// The instruments.
+const (
+	packetsInstrument  instrument = "packets"  // all that datagrams tell
+	streamsInstrument  instrument = "streams"  // TCP over the path
+	capacityInstrument instrument = "capacity" // an unlimited path against a bare veth pair
+)
+
+// gaugeJob is what a gauge is asked to do: a line of JSON on its standard input.
+type gaugeJob struct {
+	Asked       lab.Path      `json:"asked"`
+	Carry       lab.Path      `json:"carry"` // what the path really is made of
+	Backend     string        `json:"backend"`
+	Seed        uint64        `json:"seed"`
+	Quick       bool          `json:"quick"`
+	Span        time.Duration `json:"span_ns"` // of one instrument; 0: its own
+	Instruments []instrument  `json:"instruments"`
+}
+
+// gaugeAnswer is a line of JSON that a gauge answers: what it is doing, or the
+// end.
+type gaugeAnswer struct {
+	Doing   string        `json:"doing,omitempty"`
+	Problem string        `json:"problem,omitempty"` // this machine cannot do it: what is missing
+	Error   string        `json:"error,omitempty"`   // samewire failed
+	Checks  []gauge.Check `json:"checks,omitempty"`
+	Done    bool          `json:"done,omitempty"`
+}
+
+// newGauge is the hidden command as which samewire measures a path.
+func newGauge(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use:    "gauge",
+		Short:  "Measure a path for another samewire (internal)",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := gaugeOnce(cmd.Context(), s.in, os.NewFile(3, "answers")); err != nil {
+				return exit(exitFailed, fmt.Errorf("gauge: %w", err))
+			}
+			return nil
+		},
+	}
+}
+
+// gaugeOnce reads one job, carries it out, and answers.
+func gaugeOnce(ctx context.Context, in io.Reader, out io.Writer) error {
+	var job gaugeJob
+	if err := json.NewDecoder(in).Decode(&job); err != nil {
+		return fmt.Errorf("read job: %w", err)
+	}
+	answers := json.NewEncoder(out)
+	last := gaugeAnswer{Done: true}
+	if err := kernel.Check(); err != nil {
+		last.Problem = oneLine(err)
+		return answers.Encode(last)
+	}
+	checks, err := job.carryOut(ctx, func(what string) { _ = answers.Encode(gaugeAnswer{Doing: what}) })
+	last.Checks = checks
+	if err != nil {
+		last.Error = oneLine(err)
+	}
+	return answers.Encode(last)
+}
+
+// carryOut makes the labs and lets the instruments work on them.
+func (j gaugeJob) carryOut(ctx context.Context, say func(string)) (checks []gauge.Check, err error) {
+	job := gauge.Job{Path: j.Asked, Quick: j.Quick, Span: j.Span, Seed: j.Seed}
+	gather := func(more []gauge.Check, err error) error {
+		checks = append(checks, more...)
+		return err
+	}
+	err = j.onPath(ctx, j.Carry,
+		func(l gauge.Lab) error {
+			if !j.has(packetsInstrument) {
+				return nil
+			}
+			return gather(gauge.Packets(ctx, l, job, say))
+		},
+		func(l gauge.Lab) error {
+			if !j.has(streamsInstrument) {
+				return nil
+			}
+			return gather(gauge.Streams(ctx, l, job, say))
+		})
+	if err != nil || !j.has(capacityInstrument) {
+		return checks, err
+	}
+	bare, err := gauge.NewPair()
+	if err != nil {
+		return checks, err
+	}
+	err = j.onPath(ctx, lab.Path{Name: "unlimited"}, nil, func(l gauge.Lab) error {
+		return gather(gauge.Against(ctx, l, gauge.Lab{Client: bare.Client, Server: bare.Server}, max(job.Span, gauge.DefaultSpan), say))
+	})
+	return checks, errors.Join(err, bare.Close())
+}
+
+func (j gaugeJob) has(i instrument) bool {
+	for _, have := range j.Instruments {
+		if have == i {
+			return true
+		}
+	}
+	return false
+}
+
+// onPath makes two hosts joined by a path, lets timed work on them under the
+// conditions of a run, and then rest under those of any program, and takes them
+// down. This is the one place that knows the backends.
+func (j gaugeJob) onPath(ctx context.Context, p lab.Path, timed, rest func(gauge.Lab) error) error {
+	switch j.Backend {
+	case backendTUN:
+		return onKernelSite(ctx, p, j.Seed, timed, rest)
+	default:
+		return fmt.Errorf("unknown backend %q", j.Backend)
+	}
+}
+
+// onKernelSite is onPath on the kernel site.
+func onKernelSite(ctx context.Context, p lab.Path, seed uint64, timed, rest func(gauge.Lab) error) (err error) {
+	run := lab.Run{Cell: lab.Cell{Path: p, Stack: lab.DefaultStack, Site: lab.Kernel}, Seed: seed}
+	at := &gaugeProgram{}
+	site := kernel.Site{Server: at, Client: at}
+	hosts, err := site.Open(ctx, run)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, hosts.Close()) }()
+	at.lost = func(d lab.Direction) int {
+		wire := hosts.Facts().Wire
+		if d == lab.Up {
+			return wire.Up.Drops[dropByLab]
+		}
+		return wire.Down.Drops[dropByLab]
+	}
+	at.timed = timed
+	if err := hosts.Serve(ctx); err != nil {
+		return err
+	}
+	if _, err := hosts.Get(ctx); err != nil {
+		return err
+	}
+	if rest == nil {
+		return nil
+	}
+	return rest(at.lab())
+}
+
+// dropByLab is the kernel site's reason for what the lab itself lost.
+const dropByLab = "tun"
+
+// gaugeProgram stands for both programs of a run: it takes the hosts, and the
+// load is a measurement in this process.
+type gaugeProgram struct {
+	client, server *kernel.Host
+	lost           func(lab.Direction) int
+	timed          func(gauge.Lab) error
+}
+
+func (g *gaugeProgram) lab() gauge.Lab {
+	return gauge.Lab{Client: g.client, Server: g.server, Lost: g.lost}
+}
+
+// Start implements kernel.Server.
+func (g *gaugeProgram) Start(_ context.Context, h *kernel.Host, _ lab.Run) (kernel.Running, error) {
+	g.server = h
+	return g, nil
+}
+
+// Prepare implements kernel.Client.
+func (g *gaugeProgram) Prepare(_ context.Context, h *kernel.Host, _ lab.Run) (kernel.Prepared, error) {
+	g.client = h
+	return g, nil
+}
+
+// Go implements kernel.Prepared.
+func (g *gaugeProgram) Go(context.Context) (lab.Report, error) {
+	if g.timed == nil {
+		return lab.Report{}, nil
+	}
+	return lab.Report{}, g.timed(g.lab())
+}
+
+// PID implements kernel.Running and kernel.Prepared.
+func (g *gaugeProgram) PID() int { return os.Getpid() }
+
+// Side implements kernel.Running.
+func (g *gaugeProgram) Side() lab.Side { return lab.Side{} }
+
+// Close implements kernel.Running and kernel.Prepared.
+func (g *gaugeProgram) Close() error { return nil }

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/samewire/samewire/internal/gauge"
+	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/store"
+)
+
+// checkPaths checks the paths of what a folder does not have yet, unless the
+// flags say no.
+func (o runOptions) checkPaths(ctx context.Context, w io.Writer, p lab.Plan, folder *store.Folder) error {
+	if o.noCheck {
+		return nil
+	}
+	done, err := folder.Done()
+	if err != nil {
+		return exit(exitFailed, err)
+	}
+	return checkPaths(ctx, w, p, done)
+}
+
+// checkPaths measures delay, rate and MTU of each path on which the kernel site
+// still has runs to carry out, in about a second each. When one is not what it
+// claims, the error (exit status 4) comes with the table on w. What could not be
+// checked is said, and is no fault.
+func checkPaths(ctx context.Context, w io.Writer, p lab.Plan, done map[string]bool) error {
+	paths := kernelPaths(p, done)
+	if len(paths) == 0 {
+		return nil
+	}
+	show, clear := doing(w)
+	held := 0
+	for i, path := range paths {
+		show(fmt.Sprintf("path %s (%d of %d)", path.Name, i+1, len(paths)))
+		job := gaugeJob{
+			Asked: path, Carry: path, Backend: backendTUN, Seed: p.Seed, Quick: true,
+			Instruments: []instrument{packetsInstrument},
+		}
+		checks, err := startGauge(ctx, job, func(string) {})
+		clear()
+		if err != nil {
+			return pathError(path, err)
+		}
+		if failed := gauge.Failed(checks); len(failed) > 0 {
+			printChecks(w, checks)
+			return exit(exitMachine, fmt.Errorf("path %s is not what it claims on this machine now: %d of %d checks fail "+
+				"(samewire link check --path measures it in full; --no-check carries out the study all the same)",
+				path.Name, len(failed), len(failed)+gauge.Count(checks, gauge.Holds)))
+		}
+		held += gauge.Count(checks, gauge.Holds)
+		if why := uncheckedParts(checks); why != "" {
+			fmt.Fprintf(w, "path %s: not checked: %s\n", path.Name, why)
+		}
+		for _, remark := range gauge.Remarks(path) {
+			fmt.Fprintf(w, "path %s: %s\n", path.Name, remark)
+		}
+	}
+	fmt.Fprintf(w, "kernel site: delay, rate and MTU of %d paths checked, %d checks hold\n", len(paths), held)
+	return nil
+}
+
+// pathError keeps an error's exit status and says which path it was.
+func pathError(path lab.Path, err error) error {
+	var e *exitError
+	if errors.As(err, &e) {
+		return exit(e.status, fmt.Errorf("check path %s: %w", path.Name, e.err))
+	}
+	return fmt.Errorf("check path %s: %w", path.Name, err)
+}
+
+// kernelPaths lists the paths of the kernel site's runs that are not done, in
+// the plan's order.
+func kernelPaths(p lab.Plan, done map[string]bool) (paths []lab.Path) {
+	for _, r := range p.Runs {
+		if r.Cell.Site == lab.Kernel && !done[r.ID] && !slices.Contains(paths, r.Cell.Path) {
+			paths = append(paths, r.Cell.Path)
+		}
+	}
+	slices.SortStableFunc(paths, func(a, b lab.Path) int { return strings.Compare(a.Name, b.Name) })
+	return paths
+}
+
+// uncheckedParts says in one line which checks could not be made, and why.
+func uncheckedParts(checks []gauge.Check) string {
+	var reasons []string
+	parts := map[string][]string{}
+	for _, c := range checks {
+		if c.State != gauge.Unchecked {
+			continue
+		}
+		if parts[c.Note] == nil {
+			reasons = append(reasons, c.Note)
+		}
+		parts[c.Note] = append(parts[c.Note], c.Name+" "+c.Direction)
+	}
+	var all []string
+	for _, why := range reasons {
+		all = append(all, strings.Join(parts[why], ", ")+" ("+why+")")
+	}
+	return strings.Join(all, "; ")
+}

@@ -1,0 +1,109 @@
+package gauge
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/samewire/samewire/internal/lab"
+)
+
+// rates measures rates, and in the long form what waits for them. The quick
+// form measures both directions at once.
+func (s *session) rates() error {
+	if s.Quick {
+		var checks [2][]Check
+		err := eachWay(func(d lab.Direction) (err error) {
+			checks[d], err = s.rate(d)
+			return err
+		})
+		s.checks = append(append(s.checks, checks[lab.Up]...), checks[lab.Down]...)
+		return err
+	}
+	for _, d := range directions() {
+		checks, err := s.rate(d)
+		if err != nil {
+			return err
+		}
+		s.checks = append(s.checks, checks...)
+	}
+	return nil
+}
+
+func (s *session) rate(d lab.Direction) ([]Check, error) {
+	w := s.Path.Way(d)
+	size := floodSize(w, s.Path.Family, s.span()/2)
+	asked := udpRate(w, size)
+	switch {
+	case obstacle(w) != "" && (w.Limited() || w.Throttle.Rate > 0):
+		return []Check{unchecked(Rate, d.String(), "bit/s", asked, math.NaN(), 0, obstacle(w))}, nil
+	case math.IsInf(asked, 1):
+		return nil, nil
+	}
+	plan, why := s.flooding(d, w, size)
+	if why != "" {
+		return []Check{unchecked(Rate, d.String(), "bit/s", asked, math.NaN(), 0, why)}, nil
+	}
+	var checks []Check
+	for range attempts {
+		f, err := s.flood(d, plan)
+		if err != nil {
+			return nil, err
+		}
+		checks = []Check{judgeRate(d, w, f)}
+		if !s.Quick {
+			checks = append(checks, judgeQueue(s.Path, d, f)...)
+		}
+		if len(Failed(checks)) == 0 && f.spoilt == 0 {
+			break
+		}
+	}
+	return checks, nil
+}
+
+// flooding plans a train that offers more than a way takes: in the long form a
+// burst first that fills the queue, and then somewhat more than the rate.
+func (s *session) flooding(d lab.Direction, w lab.Way, size int) (t train, why string) {
+	const surplus = 1.25
+	asked := udpRate(w, size) / (1 - min(w.Loss.Mean(), 0.9))
+	t = train{payload: size - s.wire.client.header(), catchUp: true, tail: tailOf(w), copies: true}
+	t.every = time.Duration(float64(size*8) / (asked * surplus) * float64(time.Second))
+	hold := s.span() / 2
+	queue, waits := queueBytes(w, s.Path.RTT(), size)
+	var drain float64
+	if w.Rate > 0 {
+		drain = queue * 8 / float64(w.Rate)
+	}
+	if !s.Quick && waits {
+		if drain > (2 * s.span()).Seconds() {
+			return t, "the queue takes too long to fill and drain: measure longer"
+		}
+		t.burst = min(int((queue+float64(w.Burst))/float64(size)*1.1/(1-w.Loss.Mean()))+10, mostProbes/2)
+		t.tail += time.Duration(drain * float64(time.Second))
+	} else { // what is in surplus waits
+		t.tail += time.Duration(float64(hold) * (surplus - 1))
+	}
+	if t.every < 2*time.Microsecond {
+		return t, "the rate is more than one sender of datagrams can offer"
+	}
+	t.n = min(t.burst+numberIn(hold, t.every), mostProbes)
+	return t, ""
+}
+
+func (s *session) flood(d lab.Direction, t train) (flood, error) {
+	from, to := s.ends(d)
+	before := s.lab.lost(d)
+	series, err := t.run(from, to)
+	if err != nil {
+		return flood{}, err
+	}
+	series.spoilt = s.lab.lost(d) - before
+	return flood{series: series, size: s.ipSize(t.payload), burst: t.burst}, nil
+}
+
+// noOffload says that the kernel refused to segment datagrams.
+func noOffload(err error) bool {
+	return errors.Is(err, unix.EIO) || errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOPROTOOPT)
+}

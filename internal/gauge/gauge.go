@@ -1,0 +1,31 @@
+package gauge
+
+import (
+	"time"
+
+	"github.com/samewire/samewire/internal/lab"
+)
+
+// Job says what is to be measured.
+type Job struct {
+	Path  lab.Path      // as asked; what is measured is what the Lab has
+	Quick bool          // delay, rate and MTU only, in about a second
+	Span  time.Duration // how long one instrument may send; 0 means DefaultSpan, or a third of a second in the quick form
+	Seed  uint64        // of what is drawn to say what is asked
+}
+
+// DefaultSpan is how long one instrument sends.
+const DefaultSpan = 3 * time.Second
+
+// quickSpan is the same in the quick form.
+const quickSpan = 350 * time.Millisecond
+
+func (j Job) span() time.Duration {
+	switch {
+	case j.Span > 0:
+		return j.Span
+	case j.Quick:
+		return quickSpan
+	}
+	return DefaultSpan
+}

@@ -1,0 +1,258 @@
+package gauge
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/samewire/samewire/internal/lab"
+)
+
+// sigmas is how many standard deviations chance may take.
+const sigmas = 3
+
+// timeTolerance is by how much a median delay of one way may miss, in s: what a
+// machine that others use as well adds. A quiet one is far below.
+const timeTolerance = 1e-3
+
+// fewest is how many values a statistic needs.
+const fewest = 10
+
+// judgeDelay judges the one-way delays of probes of an IP size, of which sent
+// were sent.
+func judgeDelay(d lab.Direction, w lab.Way, size, sent int, delays []float64) []Check {
+	g := delayGrid(w)
+	extra := serialisation(w, size)
+	asked := g.quantile(0.5) + extra
+	if len(delays) < fewest {
+		return []Check{tooFew(Delay, d.String(), "s", asked, len(delays), sent, w)}
+	}
+	s := sorted(delays)
+	note := fmt.Sprintf("least %s, p99 %s, most %s", ms(s[0]), ms(quantile(s, 0.99)), ms(s[len(s)-1]))
+	if why := obstacle(w); w.Trace != (lab.Trace{}) {
+		return []Check{unchecked(Delay, d.String(), "s", math.NaN(), quantile(s, 0.5), len(s), why)}
+	}
+	n := effective(len(s), w.Jitter.Correlation)
+	checks := []Check{judge(Delay, d.String(), "s", asked, quantile(s, 0.5),
+		timeTolerance+g.quantileError(0.5, n), len(s), note)}
+	if !g.varies() {
+		return checks
+	}
+	mean, sd, kurtosis := g.moments()
+	gotMean, gotSD, _ := moments(s)
+	checks = append(checks,
+		judge(JitterMean, d.String(), "s", mean+extra, gotMean, timeTolerance+sigmas*sd/math.Sqrt(n), len(s), ""),
+		judge(JitterSD, d.String(), "s", sd, gotSD,
+			timeTolerance/2+sd*(0.03+sigmas*math.Sqrt((kurtosis-1)/(4*n))), len(s), ""))
+	for _, q := range []struct {
+		name string
+		at   float64
+	}{{JitterLow, 0.1}, {JitterHigh, 0.9}} {
+		checks = append(checks, judge(q.name, d.String(), "s", g.quantile(q.at)+extra, quantile(s, q.at),
+			timeTolerance+g.quantileError(q.at, n), len(s), ""))
+	}
+	return checks
+}
+
+// judgeRTT judges round trips of probes of an IP size.
+func judgeRTT(p lab.Path, size, sent int, trips []float64) Check {
+	up, down := delayGrid(p.Up), delayGrid(p.Down)
+	upMean, upSD, _ := up.moments()
+	downMean, downSD, _ := down.moments()
+	asked := upMean + downMean + serialisation(p.Up, size) + serialisation(p.Down, size)
+	if len(trips) < fewest {
+		return tooFew(RTT, Both, "s", asked, len(trips), sent, p.Up, p.Down)
+	}
+	s := sorted(trips)
+	note := fmt.Sprintf("least %s, p99 %s, most %s", ms(s[0]), ms(quantile(s, 0.99)), ms(s[len(s)-1]))
+	got := quantile(s, 0.5)
+	tolerance := 2 * timeTolerance
+	if up.varies() || down.varies() {
+		got, _, _ = moments(s)
+		n := effective(len(s), max(p.Up.Jitter.Correlation, p.Down.Jitter.Correlation))
+		tolerance += sigmas * math.Hypot(upSD, downSD) / math.Sqrt(n)
+		note = "mean; " + note
+	}
+	for _, w := range []lab.Way{p.Up, p.Down} {
+		if w.Trace != (lab.Trace{}) {
+			return unchecked(RTT, Both, "s", math.NaN(), got, len(s), obstacle(w))
+		}
+	}
+	return judge(RTT, Both, "s", asked, got, tolerance, len(s), note)
+}
+
+// tooFew is a check of which too few probes came through: that is a fault,
+// unless the ways are such that few can be expected.
+func tooFew(name, direction, unit string, asked float64, got, sent int, ways ...lab.Way) Check {
+	note := fmt.Sprintf("%d of %d probes came through", got, sent)
+	for _, w := range ways {
+		if w.Rules != "" || w.Trace != (lab.Trace{}) {
+			return unchecked(name, direction, unit, asked, math.NaN(), got, note+"; "+obstacle(w))
+		}
+		if w.Loss.Mean() > 0.5 {
+			return unchecked(name, direction, unit, asked, math.NaN(), got, note+": the loss is too high")
+		}
+	}
+	return judge(name, direction, unit, asked, math.NaN(), 0, got, note)
+}
+
+// effective is how many independent values are worth n whose autocorrelation is
+// r^lag.
+func effective(n int, r float64) float64 { return float64(n) * (1 - r) / (1 + r) }
+
+// quantileError is how far a quantile of n values may be from the
+// distribution's by chance.
+func (g grid) quantileError(q, n float64) float64 {
+	k := sigmas * math.Sqrt(q*(1-q)/n)
+	middle := g.quantile(q)
+	return max(g.quantile(q+k)-middle, middle-g.quantile(q-k))
+}
+
+// judgeLoss judges the share of lost datagrams and the length of their runs.
+func judgeLoss(d lab.Direction, w lab.Way, m lossModel, share, run string, s *series) []Check {
+	lost := s.lost()
+	lengths := runs(lost)
+	n, gone := len(lost), total(lengths)
+	got := float64(gone) / float64(max(n, 1))
+	if why := disturbed(s); why != "" || obstacle(w) != "" {
+		if obstacle(w) != "" {
+			why = obstacle(w)
+		}
+		return []Check{unchecked(share, d.String(), "1", m.share, got, n, why)}
+	}
+	note := ""
+	if w.Corrupt.Share > 0 {
+		note = "lost, or thrown away for a wrong checksum"
+	}
+	checks := []Check{judge(share, d.String(), "1", m.share, got, chance(m.variance, n), n, note)}
+	if m.share <= 0 || m.share >= 1 || gone == 0 {
+		return checks
+	}
+	mean := float64(gone) / float64(len(lengths))
+	switch {
+	case math.IsNaN(m.run):
+		checks = append(checks, told(run, d.String(), "packets", mean, len(lengths), describeRuns(lengths)))
+	case len(lengths) < fewest:
+		checks = append(checks, unchecked(run, d.String(), "packets", m.run, mean, len(lengths), "too few runs: measure longer"))
+	default:
+		tolerance := sigmas * m.runSD / math.Sqrt(float64(len(lengths)))
+		// The run at either end may be cut off.
+		tolerance += m.run / float64(len(lengths))
+		checks = append(checks, judge(run, d.String(), "packets", m.run, mean, tolerance, len(lengths), describeRuns(lengths)))
+	}
+	return checks
+}
+
+// chance is by how much a share over n packets may miss by chance; half a packet
+// is for the steps in which it can be.
+func chance(variance float64, n int) float64 {
+	if variance <= 0 || n == 0 {
+		return 0
+	}
+	return sigmas*math.Sqrt(variance/float64(n)) + 0.5/float64(n)
+}
+
+// disturbed says that datagrams are missing which the path may well have
+// delivered.
+func disturbed(s *series) string {
+	if s.unseen == 0 && s.spoilt == 0 {
+		return ""
+	}
+	return fmt.Sprintf("this machine was too busy: %d datagrams found no room at the receiver, %d packets were lost by the lab",
+		s.unseen, s.spoilt)
+}
+
+// describeRuns lists how often each length came.
+func describeRuns(lengths []int) string {
+	const most = 6
+	counts := map[int]int{}
+	longest := 0
+	for _, l := range lengths {
+		counts[l]++
+		longest = max(longest, l)
+	}
+	var parts []string
+	for l := 1; l <= longest && len(parts) < most; l++ {
+		if counts[l] > 0 {
+			parts = append(parts, fmt.Sprintf("%d×%d", counts[l], l))
+		}
+	}
+	return fmt.Sprintf("runs %s; longest %d", strings.Join(parts, " "), longest)
+}
+
+// judgeOrder judges reordering.
+func judgeOrder(d lab.Direction, w lab.Way, s *series, r *rand.Rand) Check {
+	late, arrived := s.reordered()
+	got := float64(late) / float64(max(arrived, 1))
+	inOrder := lab.Path{Up: w, Down: w}.InOrder()
+	switch {
+	case arrived < fewest:
+		return tooFew(Reordered, d.String(), "1", math.NaN(), arrived, s.count(), w)
+	case inOrder:
+		return judge(Reordered, d.String(), "1", 0, got, 0, arrived, "")
+	case w.Jitter.Correlation > 0:
+		return unchecked(Reordered, d.String(), "1", math.NaN(), got, arrived, "a correlated jitter: no closed form")
+	case obstacle(w) != "":
+		return unchecked(Reordered, d.String(), "1", math.NaN(), got, arrived, obstacle(w))
+	}
+	lost := s.lost()
+	var sent []int64
+	i := 0
+	for _, t := range s.sent {
+		if t == 0 {
+			continue
+		}
+		if !lost[i] {
+			sent = append(sent, t)
+		}
+		i++
+	}
+	asked, sd := reorderOf(w, sent, r)
+	// A train's spacing is known to a few tens of µs only: 2 %.
+	tolerance := sigmas*sd*math.Sqrt(1+1.0/reorderTrials) + 0.02*asked + 1/float64(arrived)
+	return judge(Reordered, d.String(), "1", asked, got, tolerance, arrived, "asked follows from this train's spacing")
+}
+
+// judgeCopies judges duplicates.
+func judgeCopies(d lab.Direction, w lab.Way, m lossModel, s *series) Check {
+	n := s.count()
+	got := float64(s.duplicates()) / float64(max(n, 1))
+	if obstacle(w) != "" {
+		return unchecked(Duplicated, d.String(), "1", w.Duplicate.Share, got, n, obstacle(w))
+	}
+	if disturbed(s) != "" && w.Duplicate.Share > 0 {
+		return unchecked(Duplicated, d.String(), "1", w.Duplicate.Share, got, n, disturbed(s))
+	}
+	// Both copies must come through; what is lost by chance was never copied.
+	intact := 1 - w.Corrupt.Share
+	asked := w.Duplicate.Share * (1 - w.Loss.Mean()) * intact * intact
+	c := correlated(asked, w.Duplicate.Correlation)
+	if m.share > 0 && m.share < 1 { // it is a chance among those that were not lost, whose number varies
+		c.variance += asked * asked * m.variance / ((1 - m.share) * (1 - m.share))
+	}
+	return judge(Duplicated, d.String(), "1", asked, got, chance(c.variance, n), n, "")
+}
+
+// judgeAltered judges what arrived altered: of a train without checksums, with
+// an IP size, and of those with.
+func judgeAltered(d lab.Direction, w lab.Way, size, header int, open *series, checked, n int) []Check {
+	list := []Check{judge(CorruptAccepted, d.String(), "1", 0, float64(checked)/float64(max(n, 1)), 0, n, "")}
+	if open == nil {
+		return list
+	}
+	sent := open.count()
+	got := float64(open.altered) / float64(max(sent, 1))
+	if why := disturbed(open); why != "" {
+		return append(list, unchecked(Corrupted, d.String(), "1", w.Corrupt.Share, got, sent, why))
+	}
+	// A bit flipped in the headers makes the packet another's, or nobody's.
+	asked := w.Corrupt.Share * (1 - w.Loss.Mean()) * float64(size-header) / float64(size)
+	asked *= 1 + w.Duplicate.Share
+	c := correlated(asked, w.Corrupt.Correlation)
+	return append(list, judge(Corrupted, d.String(), "1", asked, got, chance(c.variance, sent), sent,
+		"without checksums; flips in the headers do not arrive"))
+}
+
+// ms writes seconds as milliseconds.
+func ms(s float64) string { return fmt.Sprintf("%.3f ms", s*1e3) }

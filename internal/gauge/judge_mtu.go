@@ -1,0 +1,70 @@
+package gauge
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/samewire/samewire/internal/lab"
+)
+
+// mtuFinding is what was found of a way's MTU.
+type mtuFinding struct {
+	mtu     int  // the largest IP packet that arrived; 0: none did
+	device  bool // the host's own device is no larger: nothing larger could be sent
+	tooBig  bool // what was larger was answered with ICMP
+	named   int  // the MTU that the answer named
+	dropped bool // something larger was sent, and did not arrive
+}
+
+// describe says in words what becomes of a packet that is too large.
+func (f mtuFinding) describe() string {
+	switch {
+	case f.device:
+		return "the host's own device is no larger"
+	case f.tooBig:
+		return fmt.Sprintf("a larger packet is answered with ICMP: %d B", f.named)
+	case f.dropped:
+		return "a larger packet vanishes: a black hole"
+	}
+	return ""
+}
+
+// judgeMTU judges what was found.
+func judgeMTU(d lab.Direction, w lab.Way, f mtuFinding) []Check {
+	asked := mtu(w)
+	checks := []Check{judge(MTU, d.String(), "B", float64(asked), float64(f.mtu), 0, 1, f.describe())}
+	want := 0.0
+	if w.TooBig {
+		want = 1
+	}
+	switch {
+	case !f.dropped && asked >= w.DeviceMTU():
+		return checks // nothing too large can be sent
+	case !f.dropped:
+		return append(checks, unchecked(TooBig, d.String(), "1", want, math.NaN(), 0, "nothing too large was dropped"))
+	}
+	got := 0.0
+	if f.tooBig {
+		got = 1
+	}
+	c := judge(TooBig, d.String(), "1", want, got, 0, 1, f.describe())
+	if f.tooBig && f.named != asked {
+		c = judge(TooBig, d.String(), "1", want, math.NaN(), 0, 1, fmt.Sprintf("the answer names %d B, not %d", f.named, asked))
+	}
+	return append(checks, c)
+}
+
+// mtuObstacle says why a way's MTU cannot be found; empty: it can.
+func mtuObstacle(w lab.Way) string {
+	switch {
+	case w.Rules != "":
+		return obstacle(w)
+	case w.Shrink.MTU > 0:
+		return fmt.Sprintf("it shrinks to %d B at %v, maybe while it is measured", w.Shrink.MTU, w.Shrink.At)
+	case w.Loss.Mean() > 0.8:
+		return "the loss is too high"
+	case delayGrid(w).longest() > longestWait/10:
+		return "the delay is too long for a search"
+	}
+	return ""
+}

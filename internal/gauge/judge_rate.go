@@ -1,0 +1,186 @@
+package gauge
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/samewire/samewire/internal/lab"
+)
+
+// rateTolerance is by how much a rate may miss, relatively: on a busy machine
+// the instants of arrival scatter over some ms.
+const rateTolerance = 0.01
+
+// flood is a train that offers more than a way's rate.
+type flood struct {
+	*series
+	size    int // IP bytes of each packet
+	burst   int // packets that were sent at once at the beginning
+	offered float64
+}
+
+// offeredRate is what was offered after the burst, in bit/s of IP bytes.
+func (f flood) offeredRate() float64 {
+	var first, last int64
+	n := 0
+	for _, t := range f.sent[min(f.burst, len(f.sent)):] {
+		if t == 0 {
+			continue
+		}
+		if first == 0 {
+			first = t
+		}
+		last = t
+		n++
+	}
+	if last <= first {
+		return math.Inf(1)
+	}
+	return float64((n-1)*f.size*8) / (float64(last-first) / 1e9)
+}
+
+// rate is the rate of what arrived, in bit/s of IP bytes, and its standard
+// error. The first part is left out: a token bucket's burst passes at once. What
+// the receiver's socket had no room for was on the wire, and counts.
+func (f flood) rate() (rate, se float64) {
+	skip := len(f.arrivals) / 4
+	var x, y []float64
+	for i, a := range f.arrivals {
+		if i < skip {
+			continue
+		}
+		x = append(x, float64(a.at-f.arrivals[0].at)/1e9)
+		y = append(y, float64(i+a.before)*float64(f.size)*8)
+	}
+	rate, se = slope(x, y)
+	return rate, se
+}
+
+// judgeRate judges the rate of a flood.
+func judgeRate(d lab.Direction, w lab.Way, f flood) Check {
+	asked := udpRate(w, f.size)
+	got, se := f.rate()
+	n := len(f.arrivals)
+	offered := f.offeredRate()
+	switch {
+	case obstacle(w) != "":
+		return unchecked(Rate, d.String(), "bit/s", asked, got, n, obstacle(w))
+	case n < fewest:
+		return tooFew(Rate, d.String(), "bit/s", asked, n, f.count(), w)
+	case offered*(1-w.Loss.Mean()) < asked*1.02:
+		return unchecked(Rate, d.String(), "bit/s", asked, got, n,
+			fmt.Sprintf("this machine could send only %s", bits(offered)))
+	case f.spoilt > 0 && got < asked*(1-rateTolerance):
+		return unchecked(Rate, d.String(), "bit/s", asked, got, n, disturbed(f.series))
+	}
+	note := fmt.Sprintf("packets of %d B", f.size)
+	if w.Overhead != 0 {
+		note += fmt.Sprintf(", %d B each for the rate", wireSize(w, f.size))
+	}
+	return judge(Rate, d.String(), "bit/s", asked, got, rateTolerance*asked+sigmas*se, n, note)
+}
+
+// judgeQueue judges how long packets waited at most, and how much.
+func judgeQueue(p lab.Path, d lab.Direction, f flood) []Check {
+	w := p.Way(d)
+	got, n := f.longestWait(w)
+	rate := float64(w.Rate)
+	if rate == 0 {
+		return nil
+	}
+	if why := queueObstacle(w, n); why != "" {
+		if w.Police {
+			return []Check{judge(QueueWait, d.String(), "s", 0, got, 2*timeTolerance, n, "a policer has no queue")}
+		}
+		return []Check{unchecked(QueueWait, d.String(), "s", math.NaN(), got, n, why)}
+	}
+	bytes, _ := queueBytes(w, p.RTT(), f.size)
+	packet := float64(wireSize(w, f.size)) * 8 / rate
+	asked := bytes / float64(f.size) * packet
+	_, sd, _ := delayGrid(w).moments()
+	tolerance := packet + 2*timeTolerance + rateTolerance*asked + sigmas*1.25*sd/math.Sqrt(float64(max(n, 1)))
+	note := fmt.Sprintf("once it was full, packets of %d B", f.size)
+	checks := []Check{judge(QueueWait, d.String(), "s", asked, got, tolerance, n, note)}
+	held, ok := f.held(w)
+	if !ok {
+		return checks
+	}
+	return append(checks, judge(Queue, d.String(), "B", bytes, held,
+		2*float64(f.size)+2*timeTolerance*rate/8+rateTolerance*bytes, f.burst,
+		fmt.Sprintf("what a burst of %d packets found room for before the first drop", f.burst)))
+}
+
+func queueObstacle(w lab.Way, n int) string {
+	switch {
+	case obstacle(w) != "":
+		return obstacle(w)
+	case w.Police:
+		return "a policer has no queue"
+	case w.AQM != (lab.AQM{}):
+		return "active queue management decides what waits"
+	case throttled(w, lab.UDP) && w.Throttle.Rate < w.Rate:
+		return "the throttle keeps the queue empty"
+	case n < fewest:
+		return "too few packets came through"
+	}
+	return ""
+}
+
+// longestWait is how long packets waited for the rate when the queue was full,
+// in s: of those that came to it after the burst that filled it, less the delay
+// that they would have had without. As long as more is offered it stays full
+// within a packet, so that nine of ten waited at most about the longest wait; the
+// tenth may be a late delivery. Where the delay varies, it is the median.
+func (f flood) longestWait(w lab.Way) (wait float64, n int) {
+	var delays []float64
+	last := 0
+	for i, t := range f.sent {
+		if t != 0 {
+			last = i
+		}
+	}
+	for _, a := range f.arrivals {
+		// Only what was offered to a full queue.
+		if a.number > f.burst && a.number <= last {
+			delays = append(delays, float64(a.at-f.sent[a.number])/1e9)
+		}
+	}
+	if len(delays) == 0 {
+		return math.NaN(), 0
+	}
+	s, g := sorted(delays), delayGrid(w)
+	q := 0.9
+	if g.varies() {
+		q = 0.5
+	}
+	return quantile(s, q) - g.quantile(0.5) - serialisation(w, f.size), len(s)
+}
+
+// held is how many bytes of the first burst found room in the queue, where that
+// can be told: nothing is lost but by the queue. The packet that is being sent
+// does not wait, nor does what a token bucket lets pass at once.
+func (f flood) held(w lab.Way) (bytes float64, ok bool) {
+	if w.Loss != (lab.Loss{}) || w.Corrupt != (lab.Chance{}) || w.Duplicate != (lab.Chance{}) || w.Limit > 0 || disturbed(f.series) != "" {
+		return 0, false
+	}
+	lost := f.lost()
+	first := -1
+	for i := range lost[:min(f.burst, len(lost))] {
+		if lost[i] {
+			first = i
+			break
+		}
+	}
+	if first < 1 || f.sent[0] == 0 || f.sent[first] == 0 {
+		return 0, false
+	}
+	took := float64(f.sent[first]-f.sent[0]) / 1e9
+	gone := took*float64(w.Rate)/8*float64(f.size)/float64(wireSize(w, f.size)) + float64(w.Burst)
+	if w.Burst == 0 {
+		gone += float64(f.size)
+	}
+	return float64(first*f.size) - gone, true
+}
+
+// bits writes a rate in Mbit/s.
+func bits(rate float64) string { return fmt.Sprintf("%.4g Mbit/s", rate/1e6) }

@@ -1,0 +1,108 @@
+package gauge
+
+import (
+	"math"
+	"time"
+
+	"github.com/samewire/samewire/internal/lab"
+)
+
+// How the instruments are set for a path: sizes, numbers and spacing follow from
+// what is asked, so that a probe never waits behind another.
+
+const (
+	// longestWait is the longest delay that a check waits for.
+	longestWait = 30 * time.Second
+	// straggle is what a packet may be late on a busy machine before it counts
+	// as lost.
+	straggle = 300 * time.Millisecond
+	// mostProbes bounds a train, and its memory.
+	mostProbes = 100_000
+)
+
+// spacing is the least time between two probes of an IP size: at most half of
+// what rate, throttle and limit allow, and not under least.
+func spacing(w lab.Way, size int, least time.Duration) time.Duration {
+	s := least.Seconds()
+	if w.Rate > 0 {
+		s = max(s, 2*float64(wireSize(w, size))*8/float64(w.Rate))
+	}
+	if throttled(w, lab.UDP) {
+		s = max(s, 2*float64(size)*8/float64(w.Throttle.Rate))
+	}
+	g := delayGrid(w)
+	if w.Limit > 0 {
+		s = max(s, 2*g[len(g)-1]/float64(w.Limit))
+	}
+	if w.Trace != (lab.Trace{}) {
+		s = max(s, 0.02)
+	}
+	return time.Duration(s * float64(time.Second))
+}
+
+// apart is the least time between two probes of which none may have to wait for
+// the other where order is kept.
+func apart(w lab.Way) time.Duration {
+	g := delayGrid(lab.Way{Delay: w.Delay, Jitter: w.Jitter})
+	if !w.Jitter.InOrder {
+		return 0
+	}
+	return time.Duration((g[len(g)-1] - g[0]) * float64(time.Second))
+}
+
+// number is how many probes go into a span of time.
+func numberIn(span, every time.Duration) int {
+	return min(max(int(span/every), 1), mostProbes)
+}
+
+// tailOf is how long to wait for a way's last probe.
+func tailOf(w lab.Way) time.Duration {
+	return delayGrid(w).longest() + straggle
+}
+
+// copiesAgainst is how many copies of a probe are sent so that one arrives in
+// all but a millionth of cases; two at least, for a busy machine.
+func copiesAgainst(share float64) int {
+	if share <= 0 {
+		return 2
+	}
+	return min(max(int(math.Ceil(math.Log(1e-6)/math.Log(share))), 2), 40)
+}
+
+// obstacle says why series of UDP datagrams say nothing about a way; empty: they
+// do.
+func obstacle(w lab.Way) string {
+	switch {
+	case w.Rules != "":
+		return "the path has exact rules, which are not checked here"
+	case w.Trace != (lab.Trace{}):
+		return "the rate follows a trace, so that waiting and drops are the trace's"
+	case delayGrid(w).longest() > longestWait:
+		return "the delay is longer than a check waits, " + longestWait.String()
+	}
+	return ""
+}
+
+// floodSize is the IP size of the packets that fill a way: as large as may be,
+// but small enough for a hundred of them in the span, and for a queue that
+// counts packets to drain within it.
+func floodSize(w lab.Way, family lab.Family, span time.Duration) int {
+	least := headerSize(family == lab.IPv6) + leastPayload
+	size := float64(leastMTU(w))
+	bytes := float64(w.Rate) / 8 * span.Seconds()
+	if w.Rate > 0 {
+		size = min(size, bytes/100)
+		if packets := queuePackets(w); packets > 0 {
+			size = min(size, bytes/float64(packets))
+		}
+	}
+	return max(int(size), least)
+}
+
+// queuePackets is a queue limit that counts packets; 0: it counts otherwise.
+func queuePackets(w lab.Way) int {
+	if w.Queue == (lab.Queue{}) {
+		return lab.DefaultQueue
+	}
+	return w.Queue.Packets
+}
