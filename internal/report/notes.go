@@ -259,8 +259,8 @@ func condition(c stats.Cell, f stats.Flag) string {
 		return smallBuffer(c)
 	case stats.Waiting:
 		return fmt.Sprintf("%s waited %.2f s for a processor in one run: the machine was busy, and its times are too long", c.Protocol, c.Waited)
-	case stats.Reordering:
-		return "packets overtake each other, and the TCP of this site is not to be trusted there: " + string(c.Protocol) + " is not comparable"
+	case stats.UntrustedTCP:
+		return "packets overtake each other or the MTU shrinks, and the TCP of this site is not to be trusted there: " + string(c.Protocol) + " is not comparable"
 	case stats.NotInternetMTU:
 		return fmt.Sprintf("packets of up to %d B may pass, as nowhere on the internet", max(c.Path.Up.MTU, c.Path.Down.MTU))
 	default: // unequal and late are said elsewhere

@@ -62,10 +62,12 @@ func (c *Cell) observeWaiting(r lab.Record) {
 	}
 }
 
-// untrusted says whether the cell's TCP is a user-space one on a path on which
-// packets overtake each other.
+// untrusted says whether the cell's TCP is a user-space one on a path where that
+// was seen to be wrong (docs/sites.md): packets overtake each other, or the MTU
+// shrinks in mid-transfer.
 func untrusted(c lab.Cell) bool {
-	return c.Site != lab.Kernel && c.Protocol != lab.H3 && !c.Path.InOrder()
+	shrinks := c.Path.Up.Shrink != lab.Shrink{} || c.Path.Down.Shrink != lab.Shrink{}
+	return c.Site != lab.Kernel && c.Protocol != lab.H3 && (shrinks || !c.Path.InOrder())
 }
 
 func compareSenders(a, b lab.Sender) int {
@@ -104,7 +106,7 @@ func (c *Cell) flag() {
 	set(SmallUDPBuffer, c.UDPReceiveErrors > 0 || c.UDPReceiveBuffer != nil && *c.UDPReceiveBuffer < SmallBuffer)
 	set(Late, c.TooLate)
 	set(Waiting, c.Waits)
-	set(Reordering, untrusted(c.Cell))
+	set(UntrustedTCP, untrusted(c.Cell))
 	set(NotInternetMTU, max(c.Path.Up.MTU, c.Path.Down.MTU) > InternetMTU)
 }
 

@@ -97,9 +97,9 @@ const (
 	// Waiting: a program waited for a processor for more than a tenth of the
 	// duration of a run, and more than 20 ms.
 	Waiting Flag = "waiting"
-	// Reordering: the path lets packets overtake, and the user-space TCP of the
-	// sites virtual and process is not to be trusted there.
-	Reordering Flag = "reordering"
+	// UntrustedTCP: packets overtake on the path, or its MTU shrinks, and the
+	// user-space TCP of the sites virtual and process is not to be trusted there.
+	UntrustedTCP Flag = "untrusted-tcp"
 	// NotInternetMTU: packets larger than InternetMTU may pass.
 	NotInternetMTU Flag = "not-internet-mtu"
 	// Drift is reserved: the machine changed while the study ran.
@@ -110,7 +110,7 @@ const (
 func Flags() []Flag {
 	return []Flag{
 		Censored, Connections, UnequalCC, UnequalInitialWindow, ClientLimited,
-		ImplementationBound, SmallUDPBuffer, Late, Waiting, Reordering, NotInternetMTU, Drift,
+		ImplementationBound, SmallUDPBuffer, Late, Waiting, UntrustedTCP, NotInternetMTU, Drift,
 	}
 }
 

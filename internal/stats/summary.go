@@ -115,8 +115,8 @@ func verdicts(cells []*Cell) (out []Verdict) {
 				A: a.Protocol, B: b.Protocol, Metric: lab.Duration,
 				Verdict: NoVerdict, Why: "verdicts are not built yet",
 			}
-			if a.Has(Reordering) || b.Has(Reordering) {
-				v.Verdict, v.Why = NotComparable, "packets overtake each other on this path, and this site's TCP is not to be trusted there"
+			if a.Has(UntrustedTCP) || b.Has(UntrustedTCP) {
+				v.Verdict, v.Why = NotComparable, "packets overtake each other on this path, or its MTU shrinks, and this site's TCP is not to be trusted there"
 			}
 			out = append(out, v)
 		}

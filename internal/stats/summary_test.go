@@ -240,7 +240,7 @@ func TestFlags(t *testing.T) {
 		{"short wait", []lab.Record{record(h1, 1, 1, waited(0.1))}, nil},
 		{"long wait", []lab.Record{record(h1, 1, 1, waited(0.11))}, []Flag{Waiting}},
 		{"long wait of a short run", []lab.Record{record(h1, 1, 0.05, waited(0.02))}, nil},
-		{"overtaking on the virtual site", []lab.Record{record(reordered, 1, 1)}, []Flag{Reordering}},
+		{"overtaking on the virtual site", []lab.Record{record(reordered, 1, 1)}, []Flag{UntrustedTCP}},
 		{"overtaking does not hurt QUIC", []lab.Record{record(quicReordered, 1, 1)}, nil},
 		{"overtaking in the kernel", []lab.Record{record(kernelReordered, 1, 1)}, nil},
 	} {
