@@ -81,6 +81,7 @@ func (u sideUsage) waited(before sideUsage) *float64 {
 // unknown when the main process could not be read both times. A process that
 // came and went in between is not counted.
 func (u sideUsage) since(before sideUsage, side *lab.Side) {
+	side.Waited = u.waited(before)
 	if u.udpErrors != nil && before.udpErrors != nil {
 		n := *u.udpErrors - *before.udpErrors
 		side.UDPReceiveErrors = &n
