@@ -148,3 +148,20 @@ func TestKernelAndVirtualAgree(t *testing.T) {
 		}
 	}
 }
+
+// F22: no run inherits from another. A lossy transfer would leave a small
+// slow-start threshold in the kernel's TCP metrics, and the next connection
+// would grow slowly.
+func TestKernelRunsInheritNothing(t *testing.T) {
+	c := carrierOf(t, lab.Kernel, 1)
+	first := fastestOf(t, c, "wired", "fifty-small", lab.H2, 5)
+	for rep := range 2 {
+		if r := c.Carry(t.Context(), cellRun(t, lab.Kernel, "loss-3", "big", lab.H2, rep+1)); r.Wire.Down.Drops[string(lab.DropLoss)] == 0 {
+			t.Fatalf("nothing was lost: %s", describeWire(r))
+		}
+	}
+	later := fastestOf(t, c, "wired", "fifty-small", lab.H2, 5)
+	if math.Abs(later/first-1) > 0.1 {
+		t.Errorf("%.1f ms before a lossy transfer and %.1f after it", first*1e3, later*1e3)
+	}
+}

@@ -51,7 +51,7 @@ func openSiteNamed(ctx context.Context, name lab.SiteName, o siteOptions, say fu
 		return openSite{}, errors.New(hello.Problem)
 	}
 	jobs := o.jobsOf(name)
-	limit := func(r lab.Run) time.Duration { return r.Timeout + realLimit }
+	limit := func(r lab.Run) time.Duration { return r.Timeout + r.Cell.Load.Idle + realLimit }
 	return openSite{worker.NewPool(command, jobs, limit, runner.Blank), jobs}, nil
 }
 

@@ -37,7 +37,8 @@ func warmUp(tls string, loads ...lab.ClientConfig) error {
 	var faults []error
 	for _, cfg := range loads {
 		cfg.Addr, cfg.ServerName, cfg.RootPEM = warmAddr, lab.ServerName, server.Certificate()
-		cfg.TLS, cfg.Load.Warm, cfg.Load.Size = tls, false, min(cfg.Load.Size, warmSize)
+		cfg.TLS, cfg.Load.Size = tls, min(cfg.Load.Size, warmSize)
+		cfg.Load.Warm, cfg.Load.Idle = false, 0
 		cfg.Timeout = 0 // warmLimit is this one's
 		for _, q := range load.Get(ctx, sockets.Net{}, cfg).Requests {
 			if q.Outcome != lab.OK {

@@ -1,5 +1,10 @@
 package lab
 
+import "time"
+
+// MaxIdle is the longest rest of warm connections.
+const MaxIdle = 10 * time.Minute
+
 // Load is what the client does.
 type Load struct {
 	Name    string `json:"name"`
@@ -8,6 +13,9 @@ type Load struct {
 	// Warm opens the connections and carries out one tiny request on each
 	// before the clock starts.
 	Warm bool `json:"warm"`
+	// Idle is how long the warm connections rest before the clock starts, 0 to
+	// MaxIdle. It has no meaning without Warm.
+	Idle time.Duration `json:"idle_ns"`
 	// Upload sends the objects instead of fetching them.
 	Upload bool `json:"upload"`
 	// Connections the client opens, per protocol; zero fields mean the

@@ -59,6 +59,7 @@ func Get(ctx context.Context, n Network, cfg lab.ClientConfig) lab.Report {
 			report.Lead = time.Since(asked).Seconds()
 			return report
 		}
+		rest(ctx, cfg.Load.Idle)
 	}
 	l := &load{dialer: d, start: time.Now(), requests: make([]lab.Request, cfg.Load.Objects)}
 	l.run(ctx, conns)
@@ -134,6 +135,19 @@ func (d *dialer) warm(ctx context.Context, conns []*connection) lab.Request {
 		}
 	}
 	return lab.Request{Outcome: lab.OK}
+}
+
+// rest waits for d, or until ctx ends.
+func rest(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // failed reports a load that could not start: all requests ended as r did.

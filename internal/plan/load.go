@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/samewire/samewire/internal/lab"
 )
@@ -15,7 +16,7 @@ const (
 )
 
 var loadWords = grammar{
-	{name: "objects"}, {name: "size"}, {name: "warm", flag: true}, {name: "upload", flag: true},
+	{name: "objects"}, {name: "size"}, {name: "warm", flag: true}, {name: "idle"}, {name: "upload", flag: true},
 	{name: "connections"}, {name: "h1"}, {name: "h2"}, {name: "h3"},
 }
 
@@ -25,19 +26,37 @@ func (t *text) load(name string, n *node) lab.Load {
 	if n.kind == scalar {
 		n = t.notation(n, loadWords)
 	}
-	before := len(t.faults)
+	before, idle := len(t.faults), place{}
 	load := lab.Load{Name: name, Objects: 1}
 	t.fields(n, "a load", []field{
 		{"objects", read(t, "objects", number(1, maxObjects), func(v int) { load.Objects = v })},
 		{"size", read(t, "size", parseObjectSize, func(v int64) { load.Size = v })},
 		{"warm", read(t, "warm", parseBool, func(v bool) { load.Warm = v })},
+		{"idle", func(n *node) {
+			idle = n.at
+			read(t, "idle", parseIdle, func(v time.Duration) { load.Idle = v })(n)
+		}},
 		{"upload", read(t, "upload", parseBool, func(v bool) { load.Upload = v })},
 		{"connections", func(n *node) { t.connections(n, &load.Connections) }},
 	})
 	if load.Size == 0 && len(t.faults) == before {
 		t.fault(n.at, "a load needs a size, such as size: 8KiB")
 	}
+	if load.Idle > 0 && !load.Warm {
+		t.fault(idle, "idle: only connections that are open already can rest: say warm, too")
+	}
 	return load
+}
+
+func parseIdle(s string) (time.Duration, error) {
+	d, err := lab.ParseDuration(s)
+	if err != nil {
+		return 0, err
+	}
+	if d < 0 || d > lab.MaxIdle {
+		return 0, fmt.Errorf("duration %q: must be from 0 to %s", s, lab.MaxIdle)
+	}
+	return d, nil
 }
 
 // connections is one number for all protocols, or one for each.
@@ -60,6 +79,9 @@ func FormatLoad(l lab.Load) string {
 	words := []string{"objects", strconv.Itoa(l.Objects), "size", lab.FormatSize(l.Size)}
 	if l.Warm {
 		words = append(words, "warm")
+	}
+	if l.Idle > 0 {
+		words = append(words, "idle", lab.FormatDuration(l.Idle))
 	}
 	if l.Upload {
 		words = append(words, "upload")

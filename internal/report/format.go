@@ -93,6 +93,9 @@ func describe(l lab.Load) string {
 	if l.Upload {
 		what += ", sent to the server"
 	}
+	if l.Idle > 0 {
+		return what + ", warm connections after a rest of " + l.Idle.String()
+	}
 	if l.Warm {
 		return what + ", warm connections"
 	}

@@ -53,7 +53,7 @@ func (d Direct) measure(ctx context.Context, run lab.Run) (m measured, err error
 	limit := ctx
 	if run.Timeout > 0 {
 		var stop context.CancelFunc
-		limit, stop = context.WithTimeout(ctx, run.Timeout+grace)
+		limit, stop = context.WithTimeout(ctx, run.Cell.Load.Idle+run.Timeout+grace)
 		defer stop()
 	}
 	m.report, m.getErr = hosts.Get(limit)
