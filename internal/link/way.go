@@ -46,8 +46,8 @@ type parcel[P any] struct {
 	message *[]byte // of the emulated network; hold means nothing then
 	change  change
 	twin    twin
-	dropped bool // while it waited, by AQM
-	marked  bool // so too
+	dropped lab.Reason // why it was dropped while it waited
+	marked  bool       // while it waited
 }
 
 // draws are what chance has in store for a packet, whatever becomes of it.
@@ -217,14 +217,14 @@ func (w *way[P]) full(now time.Duration) bool {
 	return w.under.full(now)
 }
 
-// out takes from the sender a packet that leaves, or one that AQM drops now.
+// out takes from the sender a packet that leaves, or one that it drops then.
 func (w *way[P]) out(leaves time.Duration, e entry[P], later lab.Fate) {
 	if w.under != nil {
 		w.under.held--
 	}
 	p := parcel[P]{hold: e.hold, change: e.change, twin: e.twin}
 	if later.Drop != lab.NotDropped {
-		p.dropped = true
+		p.dropped = later.Drop
 		w.line.Put(leaves, p)
 		return
 	}
@@ -277,11 +277,9 @@ func (w *way[P]) pop(now time.Duration, out *Delivery[P]) bool {
 		return false
 	}
 	p := &first.packet
-	out.At, out.Hold, out.change, out.Marked = first.at, p.hold, p.change, p.marked
+	out.Hold, out.At, out.change = p.hold, first.at, p.change
+	out.Drop, out.Marked = p.dropped, p.marked
 	out.Last = p.twin == 0 || w.twins.gone(p.twin)
-	if p.dropped {
-		out.Drop = lab.DropAQM
-	}
 	if p.message != nil {
 		w.messages--
 		out.Router = *p.message
