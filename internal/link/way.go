@@ -153,7 +153,7 @@ func (w *way[P]) admit(now time.Duration, packet []byte, h *headers, drawn *draw
 	if w.throttle != nil && !w.throttle.takes(now, h.transport(), len(packet)) {
 		return lab.Fate{Drop: lab.DropThrottle}
 	}
-	if w.under != nil && w.full(now) {
+	if w.full(now) {
 		return lab.Fate{Drop: lab.DropLimit}
 	}
 	if w.flows {
@@ -191,10 +191,11 @@ func (w *way[P]) sendTwice(now time.Duration, e entry[P], sound change, fate lab
 		return lab.Fate{Drop: reason}
 	}
 	e.change = sound
-	fate.Duplicated = !(w.under != nil && w.full(now)) && w.take(now, e) == lab.NotDropped
-	if !fate.Duplicated {
+	if w.full(now) || w.take(now, e) != lab.NotDropped {
 		w.twins.gone(e.twin)
+		return fate
 	}
+	fate.Duplicated = true
 	return fate
 }
 
@@ -213,6 +214,9 @@ func (w *way[P]) take(now time.Duration, e entry[P]) lab.Reason {
 
 // full says that netem's limit has no room for a packet.
 func (w *way[P]) full(now time.Duration) bool {
+	if w.under == nil {
+		return false
+	}
 	w.sender.advance(now)
 	return w.under.full(now)
 }
