@@ -11,7 +11,9 @@ type Rules string
 // packet is taken when it matches the filter (Transport, Kind, Above), when it
 // comes in the window (From and To, or After and For), and when it is chosen
 // among those (Share, Every, Period, Nth: at most one of them is set; none
-// means all). Only packets that match and come in the window are counted.
+// means all). Only packets that match and come in the window are counted; what
+// exceeds the MTU, or has no valid address translation, does not come to the
+// rules.
 type Rule struct {
 	Verb RuleVerb
 
@@ -67,15 +69,16 @@ func (s RuleSide) Direction(own Direction) Direction {
 	}
 }
 
-// PacketKind is what the link can tell of a packet without keys.
+// PacketKind is what the link can tell of a packet without keys. A datagram with
+// several QUIC packets is of the kind of the first.
 type PacketKind string
 
 // The kinds.
 const (
 	KindSYN       PacketKind = "syn"       // TCP with the SYN flag
 	KindInitial   PacketKind = "initial"   // a datagram that begins with a QUIC Initial (RFC 9000, 17.2.2)
-	KindZeroRTT   PacketKind = "0rtt"      // with a 0-RTT packet
-	KindHandshake PacketKind = "handshake" // with a Handshake packet
-	KindRetry     PacketKind = "retry"
-	KindOneRTT    PacketKind = "1rtt" // with a short header: only after the handshake
+	KindZeroRTT   PacketKind = "0rtt"      // that begins with a 0-RTT packet
+	KindHandshake PacketKind = "handshake" // that begins with a Handshake packet
+	KindRetry     PacketKind = "retry"     // that is a Retry
+	KindOneRTT    PacketKind = "1rtt"      // with a short header: only after the handshake
 )

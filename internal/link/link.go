@@ -127,8 +127,9 @@ func (l *Link[P]) Waiting(d lab.Direction, now time.Duration) int64 {
 type Delivery[P any] struct {
 	Hold P
 	At   time.Duration // when it was due
-	// Drop says that the packet was dropped while it waited (by active queue
-	// management), at time At: nothing is to be delivered.
+	// Drop says that the packet was dropped while it waited, at time At: by active
+	// queue management, or by FQ-CoDel to make room for others. Nothing is to be
+	// delivered.
 	Drop   lab.Reason
 	Marked bool // marked by active queue management, not when it was offered
 	// Last says that Hold will not come out again: a duplicated packet comes

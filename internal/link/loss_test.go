@@ -38,7 +38,7 @@ func near(t *testing.T, what string, got int, want, sigma float64) {
 // multiples of k, of which a share of (1-s)·s^(m-1) is m bursts long: a burst
 // begins where another has ended as it does anywhere.
 func TestBursts(t *testing.T) {
-	const n = 1_000_000
+	const n = 400_000
 	for _, tt := range []struct {
 		p float64
 		k int

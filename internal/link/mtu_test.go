@@ -144,7 +144,7 @@ func TestAnswersIPv6(t *testing.T) {
 func checkICMPv6(t *testing.T, b, packet []byte, kind header.ICMPv6Type, code header.ICMPv6Code, mtu uint32) {
 	t.Helper()
 	ip, offered := header.IPv6(b), header.IPv6(packet)
-	if !ip.IsValid(len(b)) || ip.TransportProtocol() != header.ICMPv6ProtocolNumber || ip.HopLimit() == 0 {
+	if !ip.IsValid(len(b)) || ip.NextHeader() != uint8(header.ICMPv6ProtocolNumber) || ip.HopLimit() == 0 {
 		t.Fatalf("not a sound IPv6 packet: %x", b)
 	}
 	if ip.SourceAddress() != offered.DestinationAddress() || ip.DestinationAddress() != offered.SourceAddress() {

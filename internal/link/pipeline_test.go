@@ -50,6 +50,12 @@ func (c chooser) way() lab.Way {
 		Reorder: lab.Reorder{Share: c.share(), Correlation: c.correlation(), Gap: c(4)},
 		MTU:     []int{0, 0, 1280, 100}[c(4)], TooBig: c(2) == 0,
 	}
+	w.Overhead = []int{0, 0, 38, -1000}[c(4)]
+	if w.Rate == 0 && c(3) == 0 {
+		w.Trace = []lab.Trace{
+			{Name: "m", Kind: lab.Mahimahi, Data: "1\n2\n2\n7\n"}, {Name: "c", Kind: lab.RateCSV, Data: "0,1mbit\n0.01,8kbit\n0.02,1gbit\n"},
+		}[c(2)]
+	}
 	if w.Rate > 0 && c(4) == 0 {
 		w.Burst, w.Police = 3000, c(2) == 0
 	}
@@ -148,7 +154,7 @@ func (l *ledger) see(d lab.Direction, now time.Duration, out Delivery[int]) {
 	if out.At < l.offered[i] {
 		l.t.Fatalf("packet %d, offered at %v, comes at %v", i, l.offered[i], out.At)
 	}
-	if out.Drop != "" && (out.Drop != lab.DropAQM || out.Marked) {
+	if out.Drop != "" && (out.Drop != lab.DropAQM && out.Drop != lab.DropQueue || out.Marked) {
 		l.t.Fatalf("packet %d was dropped later: %+v", i, out)
 	}
 	l.out[i]++

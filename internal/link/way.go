@@ -46,8 +46,8 @@ type parcel[P any] struct {
 	message *[]byte // of the emulated network; hold means nothing then
 	change  change
 	twin    twin
-	dropped bool // while it waited, by AQM
-	marked  bool // so too
+	dropped lab.Reason // why it was dropped while it waited
+	marked  bool       // while it waited
 }
 
 // draws are what chance has in store for a packet, whatever becomes of it.
@@ -153,7 +153,7 @@ func (w *way[P]) admit(now time.Duration, packet []byte, h *headers, drawn *draw
 	if w.throttle != nil && !w.throttle.takes(now, h.transport(), len(packet)) {
 		return lab.Fate{Drop: lab.DropThrottle}
 	}
-	if w.under != nil && w.full(now) {
+	if w.full(now) {
 		return lab.Fate{Drop: lab.DropLimit}
 	}
 	if w.flows {
@@ -191,10 +191,11 @@ func (w *way[P]) sendTwice(now time.Duration, e entry[P], sound change, fate lab
 		return lab.Fate{Drop: reason}
 	}
 	e.change = sound
-	fate.Duplicated = !(w.under != nil && w.full(now)) && w.take(now, e) == lab.NotDropped
-	if !fate.Duplicated {
+	if w.full(now) || w.take(now, e) != lab.NotDropped {
 		w.twins.gone(e.twin)
+		return fate
 	}
+	fate.Duplicated = true
 	return fate
 }
 
@@ -213,18 +214,21 @@ func (w *way[P]) take(now time.Duration, e entry[P]) lab.Reason {
 
 // full says that netem's limit has no room for a packet.
 func (w *way[P]) full(now time.Duration) bool {
+	if w.under == nil {
+		return false
+	}
 	w.sender.advance(now)
 	return w.under.full(now)
 }
 
-// out takes from the sender a packet that leaves, or one that AQM drops now.
+// out takes from the sender a packet that leaves, or one that it drops then.
 func (w *way[P]) out(leaves time.Duration, e entry[P], later lab.Fate) {
 	if w.under != nil {
 		w.under.held--
 	}
 	p := parcel[P]{hold: e.hold, change: e.change, twin: e.twin}
 	if later.Drop != lab.NotDropped {
-		p.dropped = true
+		p.dropped = later.Drop
 		w.line.Put(leaves, p)
 		return
 	}
@@ -277,11 +281,9 @@ func (w *way[P]) pop(now time.Duration, out *Delivery[P]) bool {
 		return false
 	}
 	p := &first.packet
-	out.At, out.Hold, out.change, out.Marked = first.at, p.hold, p.change, p.marked
+	out.Hold, out.At, out.change = p.hold, first.at, p.change
+	out.Drop, out.Marked = p.dropped, p.marked
 	out.Last = p.twin == 0 || w.twins.gone(p.twin)
-	if p.dropped {
-		out.Drop = lab.DropAQM
-	}
 	if p.message != nil {
 		w.messages--
 		out.Router = *p.message
