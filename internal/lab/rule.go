@@ -9,24 +9,30 @@ type Rules string
 
 // Rule says which packets of a direction are dropped, or rejected with ICMP. A
 // packet is taken when it matches the filter (Transport, Kind, Above), when it
-// comes in the window (From, To, After, For), and when it is chosen among those
-// (Share, Every, Period, Nth: at most one of them is set; none means all).
+// comes in the window (From and To, or After and For), and when it is chosen
+// among those (Share, Every, Period, Nth: at most one of them is set; none
+// means all). Only packets that match and come in the window are counted.
 type Rule struct {
 	Verb RuleVerb
 
 	Transport Transport  // "" means any
 	Kind      PacketKind // "" means any
-	Above     int        // only IP packets of more bytes
+	Above     int        // only IP packets of more bytes; 0 means all
 
-	Share  float64       // by chance, independently
-	Every  int           // the Nth, 2Nth, 3Nth … of those that match
-	Period time.Duration // the first that matches after each multiple of the period
-	Nth    []int         // these of those that match, from 1
+	Share float64 // by chance, independently: above 0, to 1
+	Every int     // the Nth, 2Nth, 3Nth …
+	// Period takes the first packet after each multiple of it, on the path's
+	// own clock, that lies in the window: not at 0, where connections begin.
+	Period time.Duration
+	Nth    []int // these, from 1, in ascending order
 
-	From, To  time.Duration // window; To 0 means for ever
-	After     int64         // the window opens once so many IP bytes have been offered; 0 means at From
-	Direction Direction     // in which After counts
-	For       time.Duration // the window closes so long after it has opened; 0 means never
+	// The window opens at From, and closes before To; To 0 means never.
+	From, To time.Duration
+	// Or it opens behind the packet with which After IP bytes have been offered
+	// to the direction Counts, and closes so much later; For 0 means never.
+	After  int64
+	Counts RuleSide
+	For    time.Duration
 }
 
 // RuleVerb says what becomes of the packets that a rule takes.
@@ -38,6 +44,28 @@ const (
 	RuleReject RuleVerb = "reject" // dropped, and answered with ICMP port unreachable
 	RuleOutage RuleVerb = "outage" // dropped, and called an outage
 )
+
+// RuleSide is a direction as a rule names it.
+type RuleSide string
+
+// The sides.
+const (
+	OwnSide  RuleSide = ""     // the direction whose rule it is
+	UpSide   RuleSide = "up"   // from the client to the server
+	DownSide RuleSide = "down" // from the server to the client
+)
+
+// Direction is the direction that a rule of direction own means.
+func (s RuleSide) Direction(own Direction) Direction {
+	switch s {
+	case UpSide:
+		return Up
+	case DownSide:
+		return Down
+	default:
+		return own
+	}
+}
 
 // PacketKind is what the link can tell of a packet without keys.
 type PacketKind string

@@ -134,13 +134,6 @@ func (v *values) end() error {
 	return nil
 }
 
-func clip(s string) string {
-	if r := []rune(s); len(r) > 80 {
-		return string(r[:80]) + "…"
-	}
-	return s
-}
-
 // whole makes the parser of a whole number in a range.
 func whole(low, high int) func(string) (int, error) {
 	return func(s string) (int, error) {
