@@ -37,8 +37,8 @@ func filesIn(dir string) plan.Files {
 		switch {
 		case err != nil:
 			return nil, err
-		case info.Size() > lab.MaxTrace:
-			return nil, fmt.Errorf("%s: it is longer than %d MiB", name, lab.MaxTrace>>20)
+		case info.Size() > lab.MaxTraceBytes:
+			return nil, fmt.Errorf("%s: it is longer than %d bytes", name, lab.MaxTraceBytes)
 		}
 		return os.ReadFile(name)
 	}

@@ -21,7 +21,7 @@ func testCell() Cell {
 // Names and seeds are part of the format of a record folder: these values must
 // never change within a format version.
 func TestNamesAndSeedsAreStable(t *testing.T) {
-	if got := RunID(testCell(), 3); got != "aext2mgr-3" {
+	if got := RunID(testCell(), 3); got != "zg46ybd4-3" {
 		t.Errorf("the run's ID is %s", got)
 	}
 	if got := DeriveSeed(1, "link", "wired", "cold", "1"); got != 2901069105361188016 {
@@ -40,6 +40,15 @@ func TestRunIDDependsOnEverything(t *testing.T) {
 		"delay up": func(c *Cell) { c.Path.Up.Delay++ }, "delay down": func(c *Cell) { c.Path.Down.Delay++ },
 		"rate": func(c *Cell) { c.Path.Up.Rate++ }, "loss": func(c *Cell) { c.Path.Up.Loss.Share += 1e-15 },
 		"queue": func(c *Cell) { c.Path.Up.Queue.BDP += 1e-15 }, "mtu": func(c *Cell) { c.Path.Up.MTU = 1400 },
+		"jitter": func(c *Cell) { c.Path.Up.Jitter.Spread = 1 }, "overhead": func(c *Cell) { c.Path.Up.Overhead = 14 },
+		"burst": func(c *Cell) { c.Path.Up.Burst = 1 }, "police": func(c *Cell) { c.Path.Up.Police = true },
+		"trace": func(c *Cell) { c.Path.Up.Trace = NewTrace("x", "1") }, "trace's content": func(c *Cell) { c.Path.Up.Trace = NewTrace("x", "2") },
+		"aqm": func(c *Cell) { c.Path.Up.AQM.Kind = CoDel }, "limit": func(c *Cell) { c.Path.Up.Limit = 1 },
+		"throttle": func(c *Cell) { c.Path.Up.Throttle.Rate = 1 }, "super": func(c *Cell) { c.Path.Up.Loss.Super = true },
+		"rules": func(c *Cell) { c.Path.Up.Rules = "drop udp" }, "duplicate": func(c *Cell) { c.Path.Up.Duplicate.Share = 0.1 },
+		"corrupt": func(c *Cell) { c.Path.Up.Corrupt.Share = 0.1 }, "reorder": func(c *Cell) { c.Path.Up.Reorder.Share = 0.1 },
+		"shrink": func(c *Cell) { c.Path.Up.Shrink.MTU = 1400 }, "icmp": func(c *Cell) { c.Path.Up.TooBig = true },
+		"rebind":      func(c *Cell) { c.Path.Rebind.At = 1 },
 		"load's name": func(c *Cell) { c.Load.Name = "x" }, "objects": func(c *Cell) { c.Load.Objects++ },
 		"size": func(c *Cell) { c.Load.Size++ }, "warm": func(c *Cell) { c.Load.Warm = true },
 		"upload": func(c *Cell) { c.Load.Upload = true }, "connections": func(c *Cell) { c.Load.Connections.H2 = 2 },

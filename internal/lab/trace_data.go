@@ -7,9 +7,6 @@ import (
 	"strings"
 )
 
-// MaxTrace is the longest content of a trace, in bytes.
-const MaxTrace = 16 << 20
-
 // NewTrace makes the trace of a file: a CSV of rates where the name ends in
 // .csv, Mahimahi's format otherwise.
 func NewTrace(name, data string) Trace {

@@ -3,6 +3,7 @@ package lab
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -77,19 +78,48 @@ func (w *Way) UnmarshalJSON(b []byte) error {
 }
 
 func (w *Way) setJSON(word Word, raw json.RawMessage) error {
-	switch {
-	case word.Flag:
+	if word.Flag {
 		return word.Set(w, string(raw))
-	case word.Name == "loss" && raw[0] != '"':
-		return json.Unmarshal(raw, &w.Loss.Share)
-	case word.Name == "mtu" && raw[0] != '"':
-		return json.Unmarshal(raw, &w.MTU)
+	}
+	if raw[0] != '"' {
+		switch word.Name {
+		case "loss":
+			return w.setLossNumber(raw)
+		case "mtu":
+			return w.setMTUNumber(raw)
+		}
 	}
 	var text string
 	if err := json.Unmarshal(raw, &text); err != nil {
 		return err
 	}
 	return word.Set(w, text)
+}
+
+// setLossNumber reads format 1's loss.
+func (w *Way) setLossNumber(raw json.RawMessage) error {
+	var p float64
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return err
+	}
+	if p < 0 || p > 1 {
+		return fmt.Errorf("%v: must be from 0 to 1", p)
+	}
+	w.Loss.Share = p
+	return nil
+}
+
+// setMTUNumber reads format 1's mtu.
+func (w *Way) setMTUNumber(raw json.RawMessage) error {
+	var n int
+	if err := json.Unmarshal(raw, &n); err != nil {
+		return err
+	}
+	if n != 0 && (n < MinMTU || n > MaxMTU) {
+		return fmt.Errorf("%d: must be 0, or from %d to %d", n, MinMTU, MaxMTU)
+	}
+	w.MTU = n
+	return nil
 }
 
 func (w *Way) setTrace(fields map[string]json.RawMessage) error {
@@ -101,6 +131,9 @@ func (w *Way) setTrace(fields map[string]json.RawMessage) error {
 		return err
 	}
 	w.Trace.Kind = traceKind(w.Trace.Name)
+	if fields[digestKey] == nil {
+		return errors.New(digestKey + " is missing")
+	}
 	return json.Unmarshal(fields[digestKey], &w.Trace.SHA256)
 }
 

@@ -80,6 +80,9 @@ func readRandom(v *values) (l Loss) {
 	}
 	v.word("random")
 	l.Share = next(v, "a share such as 1%", ParseShare)
+	if v.peek() == "gemodel" {
+		v.fail("give a share or gemodel, not both")
+	}
 	if v.number("") {
 		v.fail("a correlation of random loss is not supported: in netem it changes the share itself. " +
 			"Use burst K (bursts of K packets) or gemodel P R (bursts of 1/R packets on average)")

@@ -3,12 +3,13 @@
 // lab.Plan (Build). It also holds the presets: paths, loads and whole studies
 // by name.
 //
-// In go a study's text, the names of presets and the flags of a command line;
-// out come checked values of package lab, or Faults: all that is wrong with
-// the text at once, each with its place and with what is allowed there. The
-// package is pure; the presets are part of the binary.
+// In go a study's text, the names of presets, the flags of a command line and,
+// through a function, the files that a study names; out come checked values of
+// package lab, or Faults: all that is wrong with the text at once, each with its
+// place and with what is allowed there. The package is pure; the presets are
+// part of the binary.
 //
 // Not modelled yet: repetitions that stop by themselves (reps: auto), factors
-// other than the protocol (vary), foreign servers and clients, jitter,
-// reordering, bursts of loss.
+// other than the protocol (vary), foreign servers and clients. Not modelled
+// here: how a path behaves (package link).
 package plan

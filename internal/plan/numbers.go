@@ -28,7 +28,7 @@ func wayNumbers(p lab.Path, w lab.Way) string {
 		words = []string{
 			w.Rate.String(),
 			"a packet of 1500 B takes " + span3(float64(lab.DefaultMTU)*8/float64(w.Rate)),
-			"rate × RTT is " + size(bdpOf(w, p.RTT())),
+			"rate × RTT is " + size(carried(w.Rate, p.RTT())),
 			"the queue holds " + size(holds) + " (" + span3(float64(holds)*8/float64(w.Rate)) + ")",
 		}
 	}

@@ -95,9 +95,6 @@ func (w *wayReader) checkQueue(p lab.Path) {
 	if w.way.Queue.BDP == 0 {
 		return
 	}
-	if w.has(traceWord) {
-		w.at("queue", "a bandwidth-delay product needs a rate, not a trace: give the queue in packets (100p), bytes (64kB) or time (50ms)")
-	}
 	if p.RTT() == 0 && !w.bad["delay"] && !w.bad[rttWord] {
 		w.at("queue", "a bandwidth-delay product needs a delay: give an rtt, or the queue in packets (100p), bytes (64kB) or time (50ms)")
 	}

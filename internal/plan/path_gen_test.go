@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -29,7 +30,7 @@ func testFiles(name string) ([]byte, error) {
 	case "bytes":
 		return []byte{0xff}, nil
 	case "long":
-		return make([]byte, lab.MaxTrace+1), nil
+		return bytes.Repeat([]byte("1\n"), lab.MaxTraceBytes/2+1), nil
 	}
 	return nil, errors.New("open " + name + ": no such file")
 }
@@ -137,10 +138,8 @@ func (g gen) queue(w *lab.Way) {
 	case 3:
 		w.Queue.Time = g.span("longest wait", lab.MaxDelay)
 	case 4:
-		if w.Rate > 0 {
-			w.Queue.BDP = rapid.Float64Range(1e-9, lab.MaxQueueBDP).Draw(g.T, "bdp")
-			w.Delay = max(w.Delay, 1)
-		}
+		w.Queue.BDP = rapid.Float64Range(1e-9, lab.MaxQueueBDP).Draw(g.T, "bdp")
+		w.Delay = max(w.Delay, 1)
 	}
 	switch g.int("aqm", 0, 2) {
 	case 1:

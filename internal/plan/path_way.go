@@ -101,43 +101,32 @@ func (w *wayReader) readRTT(s said) {
 }
 
 func (w *wayReader) readTrace(s said) {
-	name := s.value.text
-	data, err := w.traceFile(name)
+	trace, err := w.traceFile(s.value.text)
 	if err != nil {
 		w.bad[traceWord] = true
-		w.fault(s.value.at, "trace: "+err.Error())
+		w.fault(s.value.at, "trace: "+strings.TrimPrefix(err.Error(), "trace "))
 		return
 	}
-	w.way.Trace = lab.NewTrace(name, data)
+	w.way.Trace = trace
 }
 
 // traceFile reads a trace and looks whether it is one.
-func (w *wayReader) traceFile(name string) (data string, err error) {
+func (w *wayReader) traceFile(name string) (trace lab.Trace, err error) {
 	switch {
 	case strings.ContainsAny(name, " \t\n{}"):
-		return "", fmt.Errorf("%q: a file's name cannot have blanks or braces in it", clip(name))
+		return trace, fmt.Errorf("%q: a file's name cannot have blanks or braces in it", clip(name))
 	case w.files == nil:
-		return "", fmt.Errorf("%q: no file can be read here", clip(name))
+		return trace, fmt.Errorf("%q: no file can be read here", clip(name))
 	}
 	b, err := w.files(name)
 	switch {
 	case err != nil:
-		return "", err
-	case len(b) > lab.MaxTrace:
-		return "", fmt.Errorf("%q: it is longer than %d MiB", clip(name), lab.MaxTrace>>20)
+		return trace, err
 	case !utf8.Valid(b):
-		return "", fmt.Errorf("%q: it is not text", clip(name))
+		return trace, fmt.Errorf("%q: it is not text", clip(name))
 	}
-	data = string(b)
-	if lab.NewTrace(name, data).Kind == lab.RateCSV {
-		_, err = lab.ParseRateCSV(data)
-	} else {
-		_, err = lab.ParseMahimahi(data)
-	}
-	if err != nil {
-		return "", fmt.Errorf("%q: %w", clip(name), err)
-	}
-	return data, nil
+	trace = lab.NewTrace(name, string(b))
+	return trace, trace.Check()
 }
 
 // readRules keeps the rules in the order in which they are said.
@@ -160,15 +149,22 @@ func (w *wayReader) readRules() {
 
 var quoted = regexp.MustCompile(`"([^"]+)"`)
 
-// ruleFault puts a fault at the part of the rule that its message quotes.
+// ruleFault puts a fault at the part of the rule that its message quotes, or
+// begins with.
 func (w *wayReader) ruleFault(s said, err error) {
+	message := strings.TrimPrefix(err.Error(), fmt.Sprintf("rule %q: ", strings.TrimSpace(s.word+" "+s.value.text)))
+	first, _, _ := strings.Cut(message, ":")
+	candidates := []string{first}
+	for _, q := range quoted.FindAllStringSubmatch(message, -1) {
+		candidates = append(candidates, q[1])
+	}
 	at := s.value.at
-	if q := quoted.FindStringSubmatch(err.Error()); q != nil && s.value.offsets {
-		if i := strings.Index(s.value.text, q[1]); i > 0 {
-			at = at.right(utf8.RuneCountInString(s.value.text[:i]))
+	for _, c := range candidates {
+		if i := strings.Index(s.value.text, c); i >= 0 && s.value.offsets {
+			at = s.value.at.right(utf8.RuneCountInString(s.value.text[:i]))
 		}
 	}
-	w.fault(at, s.word+": "+strings.TrimPrefix(err.Error(), s.word+" "))
+	w.fault(at, s.word+": "+message)
 }
 
 // limited says that the direction has a limit of rate, or was meant to.

@@ -59,28 +59,30 @@ func capWarning(w lab.Way) string {
 		return ""
 	}
 	most := lab.Rate(float64(w.Limit) * lab.DefaultMTU * 8 / w.Delay.Seconds())
-	if w.Rate > 0 && most >= w.Rate {
+	rate, name := meanRate(w)
+	if rate > 0 && most >= rate {
 		return ""
 	}
 	of := "there is no other limit of rate"
-	if w.Rate > 0 {
-		of = "the rate is " + w.Rate.String()
+	if rate > 0 {
+		of = name + " is " + round(rate)
 	}
 	return fmt.Sprintf("limit %d caps the rate at about %s (%d packets of %d B in a delay of %s; netem's limit counts those under way); %s",
 		w.Limit, round(most), w.Limit, lab.DefaultMTU, lab.FormatDuration(w.Delay), of)
 }
 
 func queueWarning(p lab.Path, w lab.Way) string {
-	if w.Rate == 0 || w.Police || w.AQM != (lab.AQM{}) {
+	rate, _ := meanRate(w)
+	if rate == 0 || w.Police || w.AQM != (lab.AQM{}) {
 		return ""
 	}
-	bdp := bdpOf(w, p.RTT())
+	bdp := carried(rate, p.RTT())
 	holds := queueBytes(w, p.RTT())
 	if float64(holds) >= smallQueue*float64(bdp) {
 		return ""
 	}
 	return fmt.Sprintf("the queue (%s) holds %s, which is %.2g of the %s that fill the path (%s × %s): one connection cannot keep the rate",
-		w.Queue, size(holds), float64(holds)/float64(bdp), size(bdp), w.Rate, lab.FormatDuration(p.RTT()))
+		w.Queue, size(holds), float64(holds)/float64(bdp), size(bdp), round(rate), lab.FormatDuration(p.RTT()))
 }
 
 func policeWarning(w lab.Way) string {
@@ -111,20 +113,34 @@ func superWarning(w lab.Way) string {
 	return "loss for each super-packet needs segmentation offload, which only the site kernel has; on the others it is the same as for each packet"
 }
 
-// bdpOf is rate × RTT in bytes.
-func bdpOf(w lab.Way, rtt time.Duration) int64 {
-	return int64(float64(w.Rate) / 8 * rtt.Seconds())
+// meanRate is the rate of a way, of a trace its mean; 0 is no limit. name is
+// what a sentence calls it.
+func meanRate(w lab.Way) (rate lab.Rate, name string) {
+	if w.Trace == (lab.Trace{}) {
+		return w.Rate, "the rate"
+	}
+	mean, err := w.Trace.Mean()
+	if err != nil {
+		return 0, "" // its faults were told when it was read
+	}
+	return mean, "the trace's mean rate"
+}
+
+// carried is what a rate carries in a time, in bytes.
+func carried(rate lab.Rate, t time.Duration) int64 {
+	return int64(float64(rate) / 8 * t.Seconds())
 }
 
 // queueBytes is about what a queue holds, with packets of full size.
 func queueBytes(w lab.Way, rtt time.Duration) int64 {
+	rate, _ := meanRate(w)
 	switch q := w.Queue; {
 	case q.Bytes > 0:
 		return q.Bytes
 	case q.BDP > 0:
-		return int64(q.BDP * float64(bdpOf(w, rtt)))
+		return int64(q.BDP * float64(carried(rate, rtt)))
 	case q.Time > 0:
-		return bdpOf(w, q.Time)
+		return carried(rate, q.Time)
 	case q.Packets > 0:
 		return int64(q.Packets) * lab.DefaultMTU
 	}

@@ -21,6 +21,12 @@ func TestWarnings(t *testing.T) {
 			"path p, down: limit 1000 caps the rate at about 120mbit (1000 packets of 1500 B in a delay of 100ms; netem's limit counts those under way); there is no other limit of rate",
 		}},
 		{"limit 1000", nil},
+		{"rtt 4ms up{trace cell.trace limit 1} down{trace cell.trace queue 1500B}", []string{ // 4 × 1500 B in 5 ms
+			"path p, up: limit 1 caps the rate at about 6mbit (1 packets of 1500 B in a delay of 2ms; netem's limit counts those under way); the trace's mean rate is 9.6mbit",
+		}},
+		{"rtt 40ms down{trace cell.trace queue 1p}", []string{
+			"path p, down: the queue (1p) holds 1.5kB, which is 0.031 of the 48kB that fill the path (9.6mbit × 40ms): one connection cannot keep the rate",
+		}},
 		{"rtt 100ms up{rate 1gbit} down{rate 100mbit queue 10p}", []string{
 			"path p, down: the queue (10p) holds 15kB, which is 0.012 of the 1.25MB that fill the path (100mbit × 100ms): one connection cannot keep the rate",
 		}},
@@ -40,7 +46,7 @@ func TestWarnings(t *testing.T) {
 			"path p, both directions: loss for each super-packet needs segmentation offload, which only the site kernel has; on the others it is the same as for each packet",
 		}},
 	} {
-		p, err := ParsePath("p", tt.notation, nil)
+		p, err := ParsePath("p", tt.notation, testFiles)
 		if err != nil {
 			t.Errorf("%s: %v", tt.notation, err)
 			continue

@@ -17,10 +17,11 @@ func TestFormatPageIsComplete(t *testing.T) {
 	}
 	p := testPlan(1)
 	p.LeftOut = []lab.LeftOut{{}}
+	p.Runs[0].Cell.Path = everyWord()
 	r := testRecord(p, 0)
 	r.Requests = []lab.Request{{}}
 	r.Server.Senders = []lab.Sender{{}}
-	for name, file := range map[string]any{PlanFile: p, RecordsFile: r, EnvironmentFile: ReadEnvironment()} {
+	for name, file := range map[string]any{PlanFile: newPlanFile(p), RecordsFile: r, EnvironmentFile: ReadEnvironment()} {
 		b, err := json.Marshal(file)
 		if err != nil {
 			t.Fatal(err)
@@ -48,7 +49,36 @@ func TestFormatPageIsComplete(t *testing.T) {
 	}
 }
 
-// collect gathers the names of fields. Those of drops and sysctls are values.
+// everyWord is a path that has something to say under each key, though not a
+// sensible one.
+func everyWord() lab.Path {
+	rare := lab.Chance{Share: 0.01}
+	w := lab.Way{
+		Delay: 1, Jitter: lab.Jitter{Spread: 1}, Rate: 1, Burst: 1, Police: true, Trace: lab.NewTrace("x", "1\n"),
+		Queue: lab.Queue{Packets: 1}, Limit: 1, Throttle: lab.Throttle{Rate: 1}, Loss: lab.Loss{Share: 0.01}, Rules: "drop udp",
+		Duplicate: rare, Corrupt: rare, Reorder: lab.Reorder{Share: 0.01}, MTU: 1400,
+	}
+	return lab.Path{Name: "p", Up: w, Down: w, Rebind: lab.Rebind{At: 1}}
+}
+
+func TestEveryWordIsWritten(t *testing.T) {
+	b, err := json.Marshal(everyWord().Up)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys map[string]any
+	if err := json.Unmarshal(b, &keys); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range lab.Words() {
+		if _, ok := keys[w.Name]; !ok && w.Name != "distribution" {
+			t.Errorf("everyWord does not say %s", w.Name)
+		}
+	}
+}
+
+// collect gathers the names of fields. Those of drops and sysctls are values,
+// those of traces digests.
 func collect(v any, names map[string]bool) {
 	switch v := v.(type) {
 	case []any:
@@ -58,7 +88,7 @@ func collect(v any, names map[string]bool) {
 	case map[string]any:
 		for name, value := range v {
 			names[name] = true
-			if name != "drops" && name != "sysctls" {
+			if name != "drops" && name != "sysctls" && name != "traces" {
 				collect(value, names)
 			}
 		}
