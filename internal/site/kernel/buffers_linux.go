@@ -57,6 +57,19 @@ func (b *buffer) lift(i int, s *saved) {
 	}
 }
 
+// finish completes the checksum of a wire packet that lies in the buffer. One
+// that is alone there stays so.
+func (b *buffer) finish(packet []byte) {
+	if b.super.vnet.flags&needsChecksum == 0 {
+		return
+	}
+	finishChecksum(packet, int(b.super.vnet.start), int(b.super.vnet.offset))
+	if b.header == 0 {
+		b.super.vnet = vnet{}
+		b.super.vnet.put(b.data)
+	}
+}
+
 // buffers is a stock of buffers. Their memory is the system's, not the
 // collector's, which is switched off while it matters. One thread uses a stock.
 //

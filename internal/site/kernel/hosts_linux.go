@@ -73,10 +73,7 @@ func (h *Hosts) open() error {
 }
 
 func (h *Hosts) lane(d lab.Direction, from, to *Host) *lane {
-	return &lane{
-		d: d, in: from.device, out: to.device, observer: h.observer,
-		ends: newEnds(d, h.run.Cell.Path.Family),
-	}
+	return newLane(d, h.run.Cell.Path, h.observer, from.device, to.device)
 }
 
 // Serve starts the run's server, and returns once it accepts connections.

@@ -23,6 +23,7 @@ type lane struct {
 	d        lab.Direction
 	in, out  device
 	ends     ends
+	quotes   int // packets of more bytes may come back, quoted in an answer of the path
 	observer *observer
 
 	free     buffers
@@ -38,6 +39,19 @@ type lane struct {
 
 	late link.Lateness
 	lost atomic.Int64 // wire packets that the kernel would not take, or for which there was no memory
+}
+
+func newLane(d lab.Direction, path lab.Path, o *observer, in, out device) *lane {
+	return &lane{
+		d: d, in: in, out: out, observer: o,
+		ends: newEnds(d, path.Family), quotes: quotesOf(path.Way(d)), next: never,
+	}
+}
+
+// joinLanes lets the two directions of a path know of each other.
+func joinLanes(up, down *lane) [2]*lane {
+	up.other, down.other = down, up
+	return [2]*lane{up, down}
 }
 
 // take reads one packet and offers what it holds to the link. It is false when
@@ -107,7 +121,7 @@ func (l *lane) keep(n int) *buffer {
 func (l *lane) send(b *buffer) {
 	o := l.observer
 	o.mu.Lock()
-	first, last := o.offer(l.d, o.now(), b, &l.saved)
+	first, last := o.offer(l.d, o.now(), b, l.quotes, &l.saved)
 	l.next, l.other.next = o.due(l.d), o.due(l.other.d)
 	o.mu.Unlock()
 	switch {

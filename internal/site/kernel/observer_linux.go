@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"math"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,7 +24,7 @@ type hold struct {
 // observer is what both directions share: the run's clock, its link and its
 // witness. The lock is for those who ask for facts while packets move.
 type observer struct {
-	epoch time.Time
+	now func() time.Duration // the run's own time
 
 	mu      sync.Mutex
 	link    *link.Link[hold]
@@ -31,13 +32,12 @@ type observer struct {
 }
 
 func newObserver(run lab.Run) *observer {
+	epoch := time.Now()
 	return &observer{
-		epoch: time.Now(), witness: wire.New(),
-		link: link.New[hold](run.Cell.Path, run.Seed),
+		now:  func() time.Duration { return time.Since(epoch) },
+		link: link.New[hold](run.Cell.Path, run.Seed), witness: wire.New(),
 	}
 }
-
-func (o *observer) now() time.Duration { return time.Since(o.epoch) }
 
 // due is when direction d has something to be taken out. The lock is held.
 func (o *observer) due(d lab.Direction) time.Duration {
@@ -54,12 +54,16 @@ func (o *observer) foreign(d lab.Direction) {
 }
 
 // offer puts the wire packets of a buffer on the link, one after the other, and
-// shows them to the witness. It returns which was the first and the last that
-// the link kept; none where last is before first.
-func (o *observer) offer(d lab.Direction, now time.Duration, b *buffer, s *saved) (first, last int) {
+// shows them to the witness. Packets of more than quotes bytes are whole then,
+// with their checksums: the path may quote them in an answer. It returns which
+// was the first and the last that the link kept; none where last is before first.
+func (o *observer) offer(d lab.Direction, now time.Duration, b *buffer, quotes int, s *saved) (first, last int) {
 	first, last, b.refs = b.count, -1, 0
 	for i := range b.count {
 		packet := b.lay(i, 1, s)[vnetSize:]
+		if len(packet) > quotes {
+			b.finish(packet)
+		}
 		fate := o.link.Offer(d, now, packet, i > 0, hold{b, int32(i)})
 		o.witness.See(d, now, packet, fate)
 		b.lift(i, s)
@@ -69,4 +73,20 @@ func (o *observer) offer(d lab.Direction, now time.Duration, b *buffer, s *saved
 		}
 	}
 	return first, last
+}
+
+// quotesOf is up to how many bytes a packet of a way is never quoted in an
+// answer of the path, which has an MTU or rejects packets.
+func quotesOf(w lab.Way) int {
+	switch {
+	case strings.Contains(string(w.Rules), string(lab.RuleReject)):
+		return 0
+	case !w.TooBig:
+		return math.MaxInt
+	case w.Shrink != (lab.Shrink{}):
+		return min(w.DeviceMTU(), w.Shrink.MTU)
+	case w.MTU == 0:
+		return lab.DefaultMTU
+	}
+	return w.MTU
 }

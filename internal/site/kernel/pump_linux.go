@@ -44,9 +44,7 @@ func newPump(o *observer, up, down *lane) (*pump, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make eventfd: %w", err)
 	}
-	up.next, up.other = never, down
-	down.next, down.other = never, up
-	return &pump{observer: o, lanes: [2]*lane{up, down}, stop: stop}, nil
+	return &pump{observer: o, lanes: joinLanes(up, down), stop: stop}, nil
 }
 
 // start lets the pump run on a thread of its own until its stop is readable.

@@ -36,12 +36,11 @@ func newRig(t *testing.T, way lab.Way) *rig {
 	var client, server device
 	r.feed, client = pair()
 	server, r.sink = pair()
-	lane := func(d lab.Direction, in, out device) *lane {
-		return &lane{d: d, ends: newEnds(d, lab.IPv4), observer: r.observer, in: in, out: out}
-	}
-	r.lane = lane(lab.Up, client, server)
+	path := lab.Path{Up: way}
+	r.lane = newLane(lab.Up, path, r.observer, client, server)
+	down := newLane(lab.Down, path, r.observer, server, client)
 	var err error
-	if r.pump, err = newPump(r.observer, r.lane, lane(lab.Down, server, client)); err != nil {
+	if r.pump, err = newPump(r.observer, r.lane, down); err != nil {
 		t.Fatal(err)
 	}
 	r.start()
