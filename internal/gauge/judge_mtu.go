@@ -63,7 +63,7 @@ func mtuObstacle(w lab.Way) string {
 		return fmt.Sprintf("it shrinks to %d B at %v, maybe while it is measured", w.Shrink.MTU, w.Shrink.At)
 	case w.Loss.Mean() > 0.8:
 		return "the loss is too high"
-	case delayGrid(w).longest() > longestWait/10:
+	case longest(w) > longestWait/10:
 		return "the delay is too long for a search"
 	}
 	return ""
