@@ -14,9 +14,8 @@ const rateTolerance = 0.01
 // flood is a train that offers more than a way's rate.
 type flood struct {
 	*series
-	size    int // IP bytes of each packet
-	burst   int // packets that were sent at once at the beginning
-	offered float64
+	size  int // IP bytes of each packet
+	burst int // packets that were sent at once at the beginning
 }
 
 // offeredRate is what was offered after the burst, in bit/s of IP bytes.
