@@ -61,9 +61,6 @@ func checkPaths(ctx context.Context, w io.Writer, p lab.Plan, done map[string]bo
 		if why := uncheckedParts(checks); why != "" {
 			fmt.Fprintf(w, "path %s: not checked: %s\n", path.Name, why)
 		}
-		for _, remark := range gauge.Remarks(path) {
-			fmt.Fprintf(w, "path %s: %s\n", path.Name, remark)
-		}
 	}
 	fmt.Fprintf(w, "kernel site: delay, rate and MTU of %d paths checked, %d checks hold\n", len(paths), held)
 	return nil

@@ -29,10 +29,18 @@ func (f mtuFinding) describe() string {
 	return ""
 }
 
+// quicLeast is the largest UDP payload that every QUIC path must carry, in
+// bytes (RFC 9000, 14).
+const quicLeast = 1200
+
 // judgeMTU judges what was found.
-func judgeMTU(d lab.Direction, w lab.Way, f mtuFinding) []Check {
+func judgeMTU(d lab.Direction, family lab.Family, w lab.Way, f mtuFinding) []Check {
 	asked := mtu(w)
-	checks := []Check{judge(MTU, d.String(), "B", float64(asked), float64(f.mtu), 0, 1, f.describe())}
+	note := f.describe()
+	if least := quicLeast + headerSize(family == lab.IPv6); asked < least {
+		note += fmt.Sprintf("; QUIC is impossible: it needs %d B", least)
+	}
+	checks := []Check{judge(MTU, d.String(), "B", float64(asked), float64(f.mtu), 0, 1, note)}
 	want := 0.0
 	if w.TooBig {
 		want = 1

@@ -311,7 +311,7 @@ func TestJudgeMTU(t *testing.T) {
 		{"nothing arrives", silent, mtuFinding{}, Fails, Unchecked},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			checks := judgeMTU(lab.Down, c.way, c.found)
+			checks := judgeMTU(lab.Down, lab.IPv4, c.way, c.found)
 			wantState(t, find(t, checks, MTU), c.mtu)
 			if c.tooBig == "" && len(checks) > 1 {
 				t.Errorf("%+v", checks)
@@ -320,6 +320,12 @@ func TestJudgeMTU(t *testing.T) {
 				wantState(t, find(t, checks, TooBig), c.tooBig)
 			}
 		})
+	}
+	for mtu, want := range map[int]bool{1227: true, 1228: false} {
+		c := judgeMTU(lab.Up, lab.IPv4, lab.Way{MTU: mtu}, mtuFinding{mtu: mtu, dropped: true})[0]
+		if got := strings.Contains(c.Note, "QUIC is impossible"); got != want {
+			t.Errorf("an MTU of %d: %q", mtu, c.Note)
+		}
 	}
 	for _, w := range []lab.Way{{Rules: "drop above 1400"}, {Shrink: lab.Shrink{MTU: 1300, At: time.Second}}, {Loss: lab.Loss{Share: 1}}, {Delay: time.Minute}} {
 		if mtuObstacle(w) == "" {
@@ -345,28 +351,6 @@ func TestChecksAreJSON(t *testing.T) {
 	for _, want := range []string{`"asked":null`, `"ok":false`, `"state":"unchecked","ok":null`} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("no %s in %s", want, b)
-		}
-	}
-}
-
-func TestRemarks(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		path lab.Path
-		want string
-	}{
-		{"plain", lab.Path{Up: lab.Way{Delay: 20 * msec, Rate: 10e6}}, ""},
-		{"netem's limit", lab.Path{Down: lab.Way{Delay: 100 * msec, Limit: 1000}}, "down: the limit of 1000 packets caps it at 120 Mbit/s"},
-		{"a limit that is enough", lab.Path{Down: lab.Way{Delay: 100 * msec, Limit: 1000, Rate: 50e6, Queue: lab.Queue{BDP: 1}}}, ""},
-		{"a small queue", lab.Path{Up: lab.Way{Delay: 100 * msec, Rate: 100e6, Queue: lab.Queue{Packets: 10}}}, "0.01 of rate × RTT"},
-		{"loopback", lab.Path{Up: lab.Way{MTU: 65535}}, "not an internet MTU"},
-		{"too small for QUIC", lab.Path{Up: lab.Way{MTU: 1220}}, "QUIC is impossible"},
-		{"just large enough for QUIC", lab.Path{Up: lab.Way{MTU: 1228}}, ""},
-		{"too small for QUIC on IPv6", lab.Path{Family: lab.IPv6, Up: lab.Way{MTU: 1228}}, "QUIC is impossible"},
-	} {
-		got := strings.Join(Remarks(c.path), "\n")
-		if !strings.Contains(got, c.want) || c.want == "" && got != "" {
-			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }
