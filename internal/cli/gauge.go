@@ -118,7 +118,7 @@ func (j gaugeJob) carryOut(ctx context.Context, say func(string)) (checks []gaug
 		return checks, err
 	}
 	err = j.onPath(ctx, lab.Path{Name: "unlimited"}, nil, func(l gauge.Lab) error {
-		return gather(gauge.Against(ctx, l, gauge.Lab{Client: bare.Client, Server: bare.Server}, max(job.Span, gauge.DefaultSpan), say))
+		return gather(gauge.Against(ctx, l, gauge.Lab{Client: bare.Client, Server: bare.Server}, max(job.Span, time.Second), say))
 	})
 	return checks, errors.Join(err, bare.Close())
 }

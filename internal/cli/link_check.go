@@ -104,14 +104,13 @@ type linkReport struct {
 	Holds     int           `json:"holds"`
 	Fails     int           `json:"fails"`
 	Unchecked int           `json:"unchecked"`
-	Remarks   []string      `json:"remarks"`
 	Checks    []gauge.Check `json:"checks"`
 }
 
 func newLinkReport(j gaugeJob, checks []gauge.Check) linkReport {
 	r := linkReport{
 		Samewire: lab.Version, Path: j.Asked.Name, Notation: plan.FormatPath(j.Asked), Site: lab.Kernel,
-		Backend: j.Backend, Seed: j.Seed, Quick: j.Quick, Checks: checks, Remarks: gauge.Remarks(j.Asked),
+		Backend: j.Backend, Seed: j.Seed, Quick: j.Quick, Checks: checks,
 		Holds: gauge.Count(checks, gauge.Holds), Fails: gauge.Count(checks, gauge.Fails),
 		Unchecked: gauge.Count(checks, gauge.Unchecked),
 	}
@@ -154,8 +153,5 @@ func printLinkReport(w io.Writer, r linkReport) error {
 	fmt.Fprintf(w, "path %s: %s\nsite %s, backend %s, seed %d\n\n", r.Path, r.Notation, r.Site, r.Backend, r.Seed)
 	printChecks(w, r.Checks)
 	fmt.Fprintf(w, "\n%d hold, %d fail, %d could not be checked\n", r.Holds, r.Fails, r.Unchecked)
-	for _, remark := range r.Remarks {
-		fmt.Fprintln(w, "note:", remark)
-	}
 	return nil
 }

@@ -23,14 +23,17 @@ func (o runOptions) checkPaths(ctx context.Context, w io.Writer, p lab.Plan, fol
 	if err != nil {
 		return exit(exitFailed, err)
 	}
-	return checkPaths(ctx, w, p, done)
+	return checkPaths(ctx, w, p, done, startGauge)
 }
+
+// measure has a job carried out (startGauge).
+type measure func(ctx context.Context, job gaugeJob, doing func(string)) ([]gauge.Check, error)
 
 // checkPaths measures delay, rate and MTU of each path on which the kernel site
 // still has runs to carry out, in about a second each. When one is not what it
 // claims, the error (exit status 4) comes with the table on w. What could not be
 // checked is said, and is no fault.
-func checkPaths(ctx context.Context, w io.Writer, p lab.Plan, done map[string]bool) error {
+func checkPaths(ctx context.Context, w io.Writer, p lab.Plan, done map[string]bool, with measure) error {
 	paths := kernelPaths(p, done)
 	if len(paths) == 0 {
 		return nil
@@ -43,7 +46,7 @@ func checkPaths(ctx context.Context, w io.Writer, p lab.Plan, done map[string]bo
 			Asked: path, Carry: path, Backend: backendTUN, Seed: p.Seed, Quick: true,
 			Instruments: []instrument{packetsInstrument},
 		}
-		checks, err := startGauge(ctx, job, func(string) {})
+		checks, err := with(ctx, job, func(string) {})
 		clear()
 		if err != nil {
 			return pathError(path, err)
@@ -57,9 +60,6 @@ func checkPaths(ctx context.Context, w io.Writer, p lab.Plan, done map[string]bo
 		held += gauge.Count(checks, gauge.Holds)
 		if why := uncheckedParts(checks); why != "" {
 			fmt.Fprintf(w, "path %s: not checked: %s\n", path.Name, why)
-		}
-		for _, remark := range gauge.Remarks(path) {
-			fmt.Fprintf(w, "path %s: %s\n", path.Name, remark)
 		}
 	}
 	fmt.Fprintf(w, "kernel site: delay, rate and MTU of %d paths checked, %d checks hold\n", len(paths), held)

@@ -42,6 +42,7 @@ const (
 	JitterSD        = "jitter-sd"         // its standard deviation
 	JitterLow       = "jitter-p10"        // its quantiles
 	JitterHigh      = "jitter-p90"        //
+	JitterTail      = "jitter-p99"        //
 	LossShare       = "loss"              // share of small datagrams sent one by one
 	LossRun         = "loss-run"          // mean length of a run of lost ones
 	LossShareFull   = "loss-full"         // the same with datagrams as large as TCP's segments

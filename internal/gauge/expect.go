@@ -30,8 +30,13 @@ func delayGrid(w lab.Way) grid {
 	return g
 }
 
-// earlyShare is the share of packets that pass without delay.
-func earlyShare(w lab.Way) float64 { return w.Reorder.Share / float64(max(w.Reorder.Gap, 1)) }
+// earlyShare is the share of packets that pass without delay. As in netem,
+// gap-1 packets at least lie between two of them, and of the others each has the
+// chance: so one in gap - 1 + 1/share.
+func earlyShare(w lab.Way) float64 {
+	p := w.Reorder.Share
+	return p / (1 + p*float64(max(w.Reorder.Gap, 1)-1))
+}
 
 // jitterQuantile is the value of a jitter, in s, below which a share u lies
 // (see lab.Distribution).
@@ -54,8 +59,10 @@ func (g grid) quantile(q float64) float64 {
 	return g[min(max(int(q*float64(len(g))), 0), len(g)-1)]
 }
 
-func (g grid) longest() time.Duration {
-	return time.Duration(g[len(g)-1] * float64(time.Second))
+// longest is the longest delay of a way, without rate and queue.
+func longest(w lab.Way) time.Duration {
+	d := max(w.Delay.Seconds()+jitterQuantile(w.Jitter, 1), 0)
+	return time.Duration(d * float64(time.Second))
 }
 
 // moments returns mean, standard deviation and kurtosis (3 for a normal
@@ -84,12 +91,12 @@ func moments(values []float64) (mean, sd, kurtosis float64) {
 }
 
 // serialisation is how long the rate needs for an IP packet that finds it
-// idle, in s. A token bucket lets it pass at once.
+// idle, in s. What a token bucket holds passes at once.
 func serialisation(w lab.Way, size int) float64 {
-	if w.Rate == 0 || w.Burst > 0 || w.Police {
+	if w.Rate == 0 || w.Police {
 		return 0
 	}
-	return float64(wireSize(w, size)) * 8 / float64(w.Rate)
+	return float64(max(int64(wireSize(w, size))-w.Burst, 0)) * 8 / float64(w.Rate)
 }
 
 // wireSize is what the rate counts for an IP packet, in bytes.
@@ -141,15 +148,14 @@ func queueBytes(w lab.Way, rtt time.Duration, size int) (bytes float64, ok bool)
 	if w.Rate == 0 || w.Police || w.AQM != (lab.AQM{}) || w.Trace != (lab.Trace{}) {
 		return 0, false
 	}
-	bdp := float64(w.Rate) / 8 * rtt.Seconds()
-	inBytes := func(limit float64) float64 { return math.Floor(limit/float64(size)) * float64(size) }
+	perSecond := float64(w.Rate) / 8 * float64(size) / float64(wireSize(w, size)) // IP bytes
 	switch q := w.Queue; {
 	case q.Bytes > 0:
-		bytes = inBytes(float64(q.Bytes))
+		bytes = wholePackets(float64(q.Bytes), size)
 	case q.BDP > 0:
-		bytes = inBytes(q.BDP * bdp)
+		bytes = wholePackets(q.BDP*float64(w.Rate)/8*rtt.Seconds(), size)
 	case q.Time > 0:
-		bytes = inBytes(q.Time.Seconds() * udpRate(w, size) / 8)
+		bytes = q.Time.Seconds() * perSecond
 	case q.Packets > 0:
 		bytes = float64(q.Packets * size)
 	default:
@@ -157,10 +163,13 @@ func queueBytes(w lab.Way, rtt time.Duration, size int) (bytes float64, ok bool)
 	}
 	if w.Limit > 0 { // it counts what is under way as well
 		mean, _, _ := delayGrid(w).moments()
-		underWay := float64(w.Rate) / 8 * mean / float64(wireSize(w, size))
-		bytes = min(bytes, max(float64(w.Limit)-underWay, 0)*float64(size))
+		bytes = min(bytes, max(float64(w.Limit*size)-perSecond*mean, 0))
 	}
 	return bytes, true
+}
+
+func wholePackets(limit float64, size int) float64 {
+	return math.Floor(limit/float64(size)) * float64(size)
 }
 
 // headerSize is the size of IP and UDP headers.

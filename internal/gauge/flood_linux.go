@@ -56,7 +56,7 @@ func (s *session) rate(d lab.Direction) ([]Check, error) {
 		if !s.Quick {
 			checks = append(checks, judgeQueue(s.Path, d, f)...)
 		}
-		if len(Failed(checks)) == 0 && f.spoilt == 0 {
+		if len(Failed(checks)) == 0 && checks[0].State == Holds && f.spoilt == 0 {
 			break
 		}
 	}

@@ -284,5 +284,5 @@ func (s *session) mtu(d lab.Direction) ([]Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	return judgeMTU(d, w, f), nil
+	return judgeMTU(d, s.Path.Family, w, f), nil
 }

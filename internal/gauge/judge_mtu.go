@@ -29,10 +29,18 @@ func (f mtuFinding) describe() string {
 	return ""
 }
 
+// quicLeast is the largest UDP payload that every QUIC path must carry, in
+// bytes (RFC 9000, 14).
+const quicLeast = 1200
+
 // judgeMTU judges what was found.
-func judgeMTU(d lab.Direction, w lab.Way, f mtuFinding) []Check {
+func judgeMTU(d lab.Direction, family lab.Family, w lab.Way, f mtuFinding) []Check {
 	asked := mtu(w)
-	checks := []Check{judge(MTU, d.String(), "B", float64(asked), float64(f.mtu), 0, 1, f.describe())}
+	note := f.describe()
+	if least := quicLeast + headerSize(family == lab.IPv6); asked < least {
+		note += fmt.Sprintf("; QUIC is impossible: it needs %d B", least)
+	}
+	checks := []Check{judge(MTU, d.String(), "B", float64(asked), float64(f.mtu), 0, 1, note)}
 	want := 0.0
 	if w.TooBig {
 		want = 1
@@ -63,7 +71,7 @@ func mtuObstacle(w lab.Way) string {
 		return fmt.Sprintf("it shrinks to %d B at %v, maybe while it is measured", w.Shrink.MTU, w.Shrink.At)
 	case w.Loss.Mean() > 0.8:
 		return "the loss is too high"
-	case delayGrid(w).longest() > longestWait/10:
+	case longest(w) > longestWait/10:
 		return "the delay is too long for a search"
 	}
 	return ""

@@ -14,9 +14,8 @@ const rateTolerance = 0.01
 // flood is a train that offers more than a way's rate.
 type flood struct {
 	*series
-	size    int // IP bytes of each packet
-	burst   int // packets that were sent at once at the beginning
-	offered float64
+	size  int // IP bytes of each packet
+	burst int // packets that were sent at once at the beginning
 }
 
 // offeredRate is what was offered after the burst, in bit/s of IP bytes.
@@ -165,20 +164,20 @@ func (f flood) held(w lab.Way) (bytes float64, ok bool) {
 	}
 	lost := f.lost()
 	first := -1
-	for i := range lost[:min(f.burst, len(lost))] {
+	for i := range min(f.burst, len(lost)) {
+		if f.sent[i] == 0 { // held back by the sender's own buffers
+			return 0, false
+		}
 		if lost[i] {
 			first = i
 			break
 		}
 	}
-	if first < 1 || f.sent[0] == 0 || f.sent[first] == 0 {
+	if first < 1 {
 		return 0, false
 	}
 	took := float64(f.sent[first]-f.sent[0]) / 1e9
-	gone := took*float64(w.Rate)/8*float64(f.size)/float64(wireSize(w, f.size)) + float64(w.Burst)
-	if w.Burst == 0 {
-		gone += float64(f.size)
-	}
+	gone := took*float64(w.Rate)/8*float64(f.size)/float64(wireSize(w, f.size)) + float64(w.Burst) + float64(f.size)
 	return float64(first*f.size) - gone, true
 }
 

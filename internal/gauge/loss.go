@@ -29,7 +29,8 @@ func lossOf(w lab.Way, family lab.Family, size, joined int) lossModel {
 		k := float64(joined)
 		m.variance, m.run, m.runSD = m.variance*k, m.run*k, m.runSD*k
 	}
-	corrupt := w.Corrupt.Share * noticed(family, size)
+	// The copy of a duplicated packet is not altered.
+	corrupt := w.Corrupt.Share * noticed(family, size) * (1 - w.Duplicate.Share)
 	if corrupt == 0 {
 		return m
 	}

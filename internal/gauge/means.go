@@ -30,9 +30,8 @@ func spacing(w lab.Way, size int, least time.Duration) time.Duration {
 	if throttled(w, lab.UDP) {
 		s = max(s, 2*float64(size)*8/float64(w.Throttle.Rate))
 	}
-	g := delayGrid(w)
 	if w.Limit > 0 {
-		s = max(s, 2*g[len(g)-1]/float64(w.Limit))
+		s = max(s, 2*longest(w).Seconds()/float64(w.Limit))
 	}
 	if w.Trace != (lab.Trace{}) {
 		s = max(s, 0.02)
@@ -43,11 +42,11 @@ func spacing(w lab.Way, size int, least time.Duration) time.Duration {
 // apart is the least time between two probes of which none may have to wait for
 // the other where order is kept.
 func apart(w lab.Way) time.Duration {
-	g := delayGrid(lab.Way{Delay: w.Delay, Jitter: w.Jitter})
 	if !w.Jitter.InOrder {
 		return 0
 	}
-	return time.Duration((g[len(g)-1] - g[0]) * float64(time.Second))
+	least := max(w.Delay.Seconds()+jitterQuantile(w.Jitter, 0), 0)
+	return longest(w) - time.Duration(least*float64(time.Second))
 }
 
 // number is how many probes go into a span of time.
@@ -57,7 +56,7 @@ func numberIn(span, every time.Duration) int {
 
 // tailOf is how long to wait for a way's last probe.
 func tailOf(w lab.Way) time.Duration {
-	return delayGrid(w).longest() + straggle
+	return longest(w) + straggle
 }
 
 // copiesAgainst is how many copies of a probe are sent so that one arrives in
@@ -66,7 +65,7 @@ func copiesAgainst(share float64) int {
 	if share <= 0 {
 		return 2
 	}
-	return min(max(int(math.Ceil(math.Log(1e-6)/math.Log(share))), 2), 40)
+	return int(min(max(math.Ceil(math.Log(1e-6)/math.Log(min(share, 0.9))), 2), 40))
 }
 
 // obstacle says why series of UDP datagrams say nothing about a way; empty: they
@@ -77,7 +76,7 @@ func obstacle(w lab.Way) string {
 		return "the path has exact rules, which are not checked here"
 	case w.Trace != (lab.Trace{}):
 		return "the rate follows a trace, so that waiting and drops are the trace's"
-	case delayGrid(w).longest() > longestWait:
+	case longest(w) > longestWait:
 		return "the delay is longer than a check waits, " + longestWait.String()
 	}
 	return ""

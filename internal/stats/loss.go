@@ -114,7 +114,7 @@ func expectedLoss(l lab.Loss, n int) float64 {
 	}
 	stay := 1 - g.P - g.R
 	bad := g.P / (g.P + g.R)
-	late := stay * (1 - math.Pow(stay, float64(n))) / (1 - stay) // packets by which the bad state comes late
+	late := (1 - math.Pow(stay, float64(n))) / (1 - stay) // packets by which the bad state comes late
 	return l.Mean()*float64(n) - bad*(g.Bad-g.Good)*late
 }
 
