@@ -180,7 +180,7 @@ func TestVirtualImpairments(t *testing.T) {
 	c := carrierOf(t, lab.Virtual, 1)
 	for i, k := range impairments {
 		t.Run(k.name, func(t *testing.T) {
-			r := impaired(t, c, lab.Virtual, i, 20*time.Second)
+			r := impaired(t, c, lab.Virtual, i, time.Minute)
 			if r.Outcome != k.want || !k.holds(r) {
 				t.Errorf("%s, %s: want %s, got %s", k.path, k.protocol, k.want, describeWire(r))
 			}

@@ -89,6 +89,19 @@ func (w Way) inOrder() bool {
 	return w.Reorder == (Reorder{}) && (w.Jitter == (Jitter{}) || w.Jitter.InOrder)
 }
 
+// MeanRate is the way's rate in the long run: the fixed one, or its trace's mean;
+// 0 where there is no limit, or where the trace's content is not known.
+func (w Way) MeanRate() Rate {
+	if w.Rate > 0 || w.Trace.Data == "" {
+		return w.Rate
+	}
+	rate, err := w.Trace.Mean()
+	if err != nil {
+		return 0
+	}
+	return rate
+}
+
 // Limited says that the way has a limit of rate: a fixed one, or a trace's.
 func (w Way) Limited() bool { return w.Rate > 0 || w.Trace != (Trace{}) }
 

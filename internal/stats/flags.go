@@ -8,9 +8,9 @@ import (
 )
 
 // bdp is what fills the way down, in bytes: the rate times the path's
-// round-trip time. It is 0 without a limit of rate.
+// round-trip time, a trace's in the mean. It is 0 without a limit of rate.
 func bdp(p lab.Path) int64 {
-	return int64(float64(p.Down.Rate) / 8 * p.RTT().Seconds())
+	return int64(float64(p.Down.MeanRate()) / 8 * p.RTT().Seconds())
 }
 
 // observe takes in what one run says of the conditions under which it ran.

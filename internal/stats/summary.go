@@ -200,18 +200,28 @@ func warnMTU(cells []Cell) (out []string) {
 	for _, c := range cells {
 		for _, d := range []lab.Direction{lab.Up, lab.Down} {
 			way := c.Path.Way(d)
-			mtu := way.MTU
-			if way.TooBig {
-				continue
-			}
-			what := fmt.Sprintf("path %s: packets %s that are larger than %d bytes vanish, and neither host is told (a black hole)", c.Path.Name, d, mtu)
-			if mtu > 0 && mtu < lab.DefaultMTU && !seen[what] {
+			hole := blackHole(way)
+			what := fmt.Sprintf("path %s: packets %s that are larger than %d bytes vanish, and neither host is told (a black hole)", c.Path.Name, d, hole)
+			if hole > 0 && !seen[what] {
 				seen[what] = true
 				out = append(out, what)
 			}
 		}
 	}
 	return out
+}
+
+// blackHole is the size above which packets of usual sizes vanish without a
+// word; 0 where none do. What shrinks later counts as it is then.
+func blackHole(w lab.Way) int {
+	least := w.MTU
+	if w.Shrink.MTU > 0 {
+		least = w.Shrink.MTU
+	}
+	if w.TooBig || least >= lab.DefaultMTU {
+		return 0
+	}
+	return least
 }
 
 // warnAlike names cells whose results can't be told apart: they differ in what

@@ -405,3 +405,25 @@ func TestAFailedRunNeverHelps(t *testing.T) {
 		}
 	})
 }
+
+// A path on which packets of usual sizes vanish without a word is named, one
+// that answers with ICMP is not.
+func TestBlackHolesAreNamed(t *testing.T) {
+	for _, tt := range []struct {
+		way  lab.Way
+		want string // in a warning; empty: there is none
+	}{
+		{lab.Way{}, ""},
+		{lab.Way{MTU: 1500}, ""},
+		{lab.Way{MTU: 1400}, "larger than 1400 bytes vanish"},
+		{lab.Way{MTU: 1400, TooBig: true}, ""},
+		{lab.Way{Shrink: lab.Shrink{MTU: 1300, At: 1}}, "larger than 1300 bytes vanish"},
+	} {
+		c := cell(lab.H1)
+		c.Path.Down = tt.way
+		got := strings.Join(Summarise(plan, []lab.Record{record(c, 1, 1)}).Warnings, "\n")
+		if strings.Contains(got, "vanish") != (tt.want != "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%+v: %q, want %q", tt.way, got, tt.want)
+		}
+	}
+}
