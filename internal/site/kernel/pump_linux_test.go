@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -192,23 +193,38 @@ func TestPumpEndsWithItsDevice(t *testing.T) {
 }
 
 func TestPumpDoesNotAllocate(t *testing.T) {
+	for name, p := range map[string][]byte{
+		"packets":       packet(0, 1000),
+		"super-packets": draft{tcp: true, payload: make([]byte, 4*1448), size: 1448}.super(),
+	} {
+		t.Run(name, func(t *testing.T) { allocatesNothing(t, p) })
+	}
+}
+
+// allocatesNothing has a pump move the packet again and again. The path gives
+// out wire packets one by one.
+func allocatesNothing(t *testing.T, p []byte) {
 	r := newRig(t, lab.Way{Delay: time.Millisecond, Rate: 1e9})
-	p := packet(0, 1000)
+	s, err := parseSuper(parseVnet(p), p[vnetSize:])
+	if err != nil {
+		t.Fatal(err)
+	}
 	round := func(n int) {
-		b := make([]byte, 2000)
+		b := make([]byte, 20000)
 		for range n {
+			got := 0
 			for range 8 {
 				for r.feed.write(p) != 0 {
 					runtime.Gosched()
 				}
 			}
-			for range 8 {
-				for {
-					if _, errno := r.sink.read(b); errno == 0 {
-						break
-					}
+			for got < 8*s.payload { // joined or not
+				n, errno := r.sink.read(b)
+				if errno != 0 {
 					runtime.Gosched()
+					continue
 				}
+				got += n - vnetSize - s.header
 			}
 		}
 	}
@@ -220,4 +236,69 @@ func TestPumpDoesNotAllocate(t *testing.T) {
 	if n := after.Mallocs - before.Mallocs; n > 400 {
 		t.Errorf("%d allocations for 4000 packets", n)
 	}
+}
+
+// A flood takes no more memory than the limit, and what comes on top is counted.
+func TestPumpsMemoryIsBounded(t *testing.T) {
+	const limit = 2 << 20
+	for _, d := range []draft{
+		{payload: make([]byte, 12), size: 12},
+		{payload: make([]byte, 1400), size: 1400},
+		{tcp: true, payload: make([]byte, 44*1448), size: 1448},
+	} {
+		given, wire := d.super(), len(d.wire())
+		r := newRig(t, lab.Way{Delay: time.Hour})
+		r.lane.free.limit = limit
+		sent := 0
+		for ; r.lane.lost.Load() < 1000 && sent < 100_000; sent++ {
+			r.send(t, given)
+		}
+		r.end(t)
+		held := sent - int(r.lane.lost.Load())/wire
+		t.Logf("%d of %d packets of %d bytes are held", held, sent, len(given)-vnetSize)
+		if have := r.observer.witness.Facts(0, 0).Up.Packets; have != held*wire {
+			t.Errorf("%d wire packets were offered, %d are held", have, held*wire)
+		}
+		size := len(given)
+		if class := classSizes[classOf(size)]; held*(class+wire*wireCost) > limit+class+wire*wireCost || held*size < limit/20 {
+			t.Errorf("%d packets of %d bytes are held in %d", held, size, limit)
+		}
+	}
+}
+
+// A queue that has room for one packet of a super-packet does not hold all of it.
+func TestWhatIsLeftOfASuperPacketIsSmall(t *testing.T) {
+	d := draft{tcp: true, payload: make([]byte, 44*1448), size: 1448, flags: 0x18, seq: 5, id: 9}
+	for i := range d.payload {
+		d.payload[i] = byte(i * i >> 3)
+	}
+	r := newRig(t, lab.Way{Rate: 1e6, Queue: lab.Queue{Packets: 2}, Delay: time.Millisecond})
+	r.send(t, d.super())
+	b := make([]byte, 1<<17)
+	for i, want := range d.wire()[:3] { // one is sent, two wait
+		await(t, "a packet", func() bool {
+			n, errno := r.sink.read(b)
+			if errno != 0 {
+				return false
+			}
+			got := cut(t, b[:n])
+			if len(got) != 1 || !bytes.Equal(got[0], want) {
+				t.Fatalf("packet %d is not what was sent", i)
+			}
+			return true
+		})
+	}
+	r.end(t)
+	if n := r.observer.witness.Facts(0, 0).Up.Drops[string(lab.DropQueue)]; n != 41 {
+		t.Errorf("%d packets dropped, want 41", n)
+	}
+	var free buffers
+	big := bufferOf(t, d.super())
+	free.hold(big)
+	before := free.held
+	free.shrink(big, 0, 2)
+	if big.class == bigClass || free.held >= before/2 {
+		t.Errorf("three packets of 44 take %d bytes of %d", free.held, before)
+	}
+	free.release()
 }

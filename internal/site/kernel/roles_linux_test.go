@@ -22,7 +22,8 @@ import (
 func play(name string, args []string) error {
 	parts := map[string]func([]string) error{
 		"echo": playEcho, "ping": playPing,
-		"collect": playCollect, "send": playSend,
+		"collect": playCollect, "send": playSend, "burst": playBurst,
+		"give": playGive, "fetch": playFetch, "sysctl": playSysctl,
 		"sink": playSink, "source": playSource, "busy": playBusy,
 		"check": playCheck, "private-tun": playPrivateTUN, "no-tun": playNoTUN, "locked-tun": playLockedTUN, "limit": playLimit, "read-only": playReadOnly,
 		"samewire": playSamewire, "worker": playWorker, "cycle": playCycle,
@@ -99,7 +100,10 @@ func playEcho(args []string) error {
 }
 
 // pings are round-trip times.
-type pings struct{ Min, P50, P99, Max time.Duration }
+type pings struct {
+	Min, P50, P99, Max time.Duration
+	Lost               int // not answered within a second
+}
 
 // playPing sends datagrams to an echo, one after the other: how many.
 func playPing(args []string) error {
@@ -114,20 +118,30 @@ func playPing(args []string) error {
 	return serveLines(func(string) (any, error) {
 		runtime.LockOSThread()
 		prompt()
+		second := unix.NsecToTimeval(1e9)
+		if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &second); err != nil {
+			return nil, err
+		}
 		var all []time.Duration
+		var got pings
 		b := make([]byte, 100)
 		for range n {
 			start := time.Now()
 			if _, err := unix.Write(fd, b); err != nil {
 				return nil, err
 			}
-			if _, err := unix.Read(fd, b); err != nil {
+			if _, err := unix.Read(fd, b); err == unix.EAGAIN {
+				got.Lost++
+				continue
+			} else if err != nil {
 				return nil, err
 			}
 			all = append(all, time.Since(start))
 		}
-		slices.Sort(all)
-		return pings{all[0], all[len(all)/2], all[len(all)*99/100], all[len(all)-1]}, nil
+		if slices.Sort(all); len(all) > 0 {
+			got.Min, got.P50, got.P99, got.Max = all[0], all[len(all)/2], all[len(all)*99/100], all[len(all)-1]
+		}
+		return got, nil
 	})
 }
 

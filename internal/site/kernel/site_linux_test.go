@@ -71,7 +71,7 @@ func TestLossIsTheModels(t *testing.T) {
 			run.Cell.Path.Family = c.family
 			run.Cell.Path.Up.Loss.Share = 0.01
 			run.Seed = 7
-			got := collectAll(t, run, fmt.Sprint(n, size, 0))
+			got, _ := collectAll(t, &Site{Client: sending(fmt.Sprint(n, size, 0))}, run)
 			want := survivors(run, n, size+c.overhead)
 			if !slices.Equal(got.Seqs, want) {
 				t.Fatalf("received %d packets, not the %d that the model lets pass", len(got.Seqs), len(want))
@@ -96,12 +96,14 @@ func survivors(run lab.Run, n, size int) []uint32 {
 	return seqs
 }
 
-// collect sends datagrams over the run's path, and returns what arrived.
-func collect(t *testing.T, run lab.Run, send string) (collection, lab.Facts) {
+// collect has the site's client send datagrams over the run's path, and returns
+// what arrived.
+func collect(t *testing.T, site *Site, run lab.Run) (collection, lab.Facts) {
 	t.Helper()
 	var got collection
 	server := &part{name: "collect"}
-	hosts := open(t, &Site{Server: server, Client: &part{name: "send", args: words(send), answer: new(any)}}, run)
+	site.Server = server
+	hosts := open(t, site, run)
 	if err := hosts.Serve(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -124,12 +126,15 @@ func collect(t *testing.T, run lab.Run, send string) (collection, lab.Facts) {
 	}
 }
 
+// sending is a client that sends datagrams.
+func sending(args string) *part { return &part{name: "send", args: words(args), answer: new(any)} }
+
 // collectAll is collect without loss at the receiver's socket or in the lab,
 // which is no fault of the path: tried again.
-func collectAll(t *testing.T, run lab.Run, send string) collection {
+func collectAll(t *testing.T, site *Site, run lab.Run) (collection, lab.Facts) {
 	t.Helper()
 	for range attempts {
-		got, facts := collect(t, run, send)
+		got, facts := collect(t, site, run)
 		if facts.Wire.Up.Foreign+facts.Wire.Down.Foreign != 0 {
 			t.Errorf("foreign packets: %+v", facts.Wire)
 		}
@@ -138,12 +143,12 @@ func collectAll(t *testing.T, run lab.Run, send string) collection {
 			t.Fatal("receive errors are not known")
 		}
 		if *errs == 0 && facts.Wire.Up.Drops[dropByLab] == 0 {
-			return got
+			return got, facts
 		}
 		t.Logf("again: the machine is too busy: %d receive errors, %+v", *errs, facts.Wire.Up)
 	}
 	t.Fatal("the receiver is too slow on this machine")
-	return collection{}
+	return collection{}, lab.Facts{}
 }
 
 func TestRateIsThePaths(t *testing.T) {
@@ -152,7 +157,7 @@ func TestRateIsThePaths(t *testing.T) {
 	run.Cell.Path.Up.Queue = lab.Queue{Packets: n} // so that nothing is dropped
 	var rate float64
 	for range attempts {
-		got, facts := collect(t, run, fmt.Sprint(n, 1400, 300_000_000))
+		got, facts := collect(t, &Site{Client: sending(fmt.Sprint(n, 1400, 300_000_000))}, run)
 		if facts.Wire.Up.Drops[dropByLab] > 0 {
 			continue
 		}
