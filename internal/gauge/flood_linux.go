@@ -67,6 +67,7 @@ func (s *session) flooding(d lab.Direction, w lab.Way, size int) (t train, why s
 	hold := s.span() / 2
 	if s.Quick {
 		hold = s.span()
+		t.tail -= straggle / 2
 	}
 	queue, waits := queueBytes(w, s.Path.RTT(), size)
 	var drain float64

@@ -74,13 +74,12 @@ func judgeRate(d lab.Direction, w lab.Way, f flood) Check {
 			tolerance += asked * float64(f.size*8) / offered / mean
 		}
 	}
-	if got < asked-tolerance { // it may be the machine that is too slow
-		if offered*(1-w.Loss.Mean()) < asked*1.02 {
-			return unchecked(Rate, d.String(), "bit/s", asked, got, n, fmt.Sprintf("this machine could send only %s", bits(offered)))
-		}
-		if f.spoilt > 0 {
-			return unchecked(Rate, d.String(), "bit/s", asked, got, n, disturbed(f.series))
-		}
+	// No more than the rate came through because no more was sent?
+	if got <= asked+tolerance && offered*(1-w.Loss.Mean()) < asked*1.02 {
+		return unchecked(Rate, d.String(), "bit/s", asked, got, n, fmt.Sprintf("this machine could send only %s", bits(offered)))
+	}
+	if got < asked-tolerance && f.spoilt > 0 {
+		return unchecked(Rate, d.String(), "bit/s", asked, got, n, disturbed(f.series))
 	}
 	note := fmt.Sprintf("packets of %d B", f.size)
 	if w.Overhead != 0 {
