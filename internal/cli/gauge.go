@@ -42,6 +42,32 @@ type gaugeJob struct {
 	Quick       bool          `json:"quick"`
 	Span        time.Duration `json:"span_ns"` // of one instrument; 0: its own
 	Instruments []instrument  `json:"instruments"`
+	// Traces has what the traces of the two paths say: a path's JSON has their
+	// names only.
+	Traces [4]string `json:"traces"`
+}
+
+// traces are the traces of the job's paths.
+func (j *gaugeJob) traces() [4]*lab.Trace {
+	return [4]*lab.Trace{&j.Asked.Up.Trace, &j.Asked.Down.Trace, &j.Carry.Up.Trace, &j.Carry.Down.Trace}
+}
+
+// encode writes the job as decodeJob reads it.
+func (j gaugeJob) encode() ([]byte, error) {
+	for i, t := range j.traces() {
+		j.Traces[i] = t.Data
+	}
+	return json.Marshal(j)
+}
+
+func decodeJob(in io.Reader) (j gaugeJob, err error) {
+	if err := json.NewDecoder(in).Decode(&j); err != nil {
+		return j, err
+	}
+	for i, t := range j.traces() {
+		t.Data = j.Traces[i]
+	}
+	return j, nil
 }
 
 // gaugeAnswer is a line of JSON that a gauge answers: what it is doing, or the
@@ -72,8 +98,8 @@ func newGauge(s streams) *cobra.Command {
 
 // gaugeOnce reads one job, carries it out, and answers.
 func gaugeOnce(ctx context.Context, in io.Reader, out io.Writer) error {
-	var job gaugeJob
-	if err := json.NewDecoder(in).Decode(&job); err != nil {
+	job, err := decodeJob(in)
+	if err != nil {
 		return fmt.Errorf("read job: %w", err)
 	}
 	answers := json.NewEncoder(out)

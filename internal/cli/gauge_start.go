@@ -27,7 +27,7 @@ func startGauge(ctx context.Context, job gaugeJob, doing func(string)) ([]gauge.
 	if err != nil {
 		return nil, exit(exitFailed, fmt.Errorf("find samewire itself: %w", err))
 	}
-	input, err := json.Marshal(job)
+	input, err := job.encode()
 	if err != nil {
 		return nil, exit(exitFailed, fmt.Errorf("encode job: %w", err))
 	}

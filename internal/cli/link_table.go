@@ -40,6 +40,11 @@ func quantity(v *float64, unit string) string {
 		return fmt.Sprintf("%.3f ms", *v*1e3)
 	case "bit/s":
 		return fmt.Sprintf("%.4g Mbit/s", *v/1e6)
+	case "bool":
+		if *v == 0 {
+			return "no"
+		}
+		return "yes"
 	case "1":
 		return strconv.FormatFloat(math.Round(*v*1e6)/1e4, 'f', -1, 64) + " %"
 	default:

@@ -8,14 +8,16 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/samewire/samewire/internal/lab"
 )
 
 // congestion is the congestion control of bulk transfers: the machine's default
 // may be another.
 const congestion = "cubic"
 
-// connection is a TCP connection from one host to another, on plain
-// descriptors.
+// connection is a TCP connection, on plain descriptors: of its sender and of its
+// receiver.
 type connection struct{ from, to int }
 
 func (c *connection) close() {
@@ -26,8 +28,18 @@ func (c *connection) close() {
 	}
 }
 
-// connect opens a TCP connection, within limit.
-func connect(from, to Host, limit time.Duration) (c *connection, err error) {
+// connect opens a TCP connection within limit. The client opens it, whoever
+// sends: an address translation may let nobody else.
+func connect(l Lab, d lab.Direction, limit time.Duration) (c *connection, err error) {
+	c, err = dial(l.Client, l.Server, limit)
+	if err == nil && d == lab.Down {
+		c.from, c.to = c.to, c.from
+	}
+	return c, err
+}
+
+// dial opens a connection from one host to another.
+func dial(from, to Host, limit time.Duration) (c *connection, err error) {
 	c = &connection{-1, -1}
 	listener, addr, err := listen(to)
 	if err != nil {
@@ -154,8 +166,8 @@ func (c *connection) drain(b *bulk, stop *atomic.Bool) error {
 }
 
 // transfer opens a connection, sends for a span, and closes it.
-func transfer(from, to Host, span, limit time.Duration) (bulk, error) {
-	c, err := connect(from, to, limit)
+func transfer(l Lab, d lab.Direction, span, limit time.Duration) (bulk, error) {
+	c, err := connect(l, d, limit)
 	if err != nil {
 		return bulk{}, err
 	}

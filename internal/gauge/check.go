@@ -23,7 +23,7 @@ type Check struct {
 	Direction string   `json:"direction"` // up, down or both
 	Asked     *float64 `json:"asked"`     // null: nothing is asked, or it cannot be said in a number
 	Measured  *float64 `json:"measured"`  // null: it could not be measured
-	Unit      string   `json:"unit"`      // s, bit/s, B, packets, 1
+	Unit      string   `json:"unit"`      // s, bit/s, B, packets, 1 (a share), bool (0 or 1)
 	Tolerance *float64 `json:"tolerance"` // holds when measured is within asked ± tolerance; null: not judged
 	N         int      `json:"n"`         // how many packets, runs or bytes the measurement rests on
 	State     State    `json:"state"`
@@ -49,6 +49,7 @@ const (
 	LossRunFull     = "loss-run-full"     //
 	LossShareJoined = "loss-offload"      // the same with segmentation offload: several datagrams in one super-packet
 	LossRunJoined   = "loss-run-offload"  //
+	Undelayed       = "undelayed"         // share that was let pass without its delay
 	Reordered       = "reordered"         // share that arrived after a later one (RFC 4737, 3)
 	Duplicated      = "duplicated"        // share that arrived twice
 	Corrupted       = "corrupted"         // share that arrived altered, where no checksum forbids it

@@ -48,6 +48,7 @@ func (w *wire) ask(id uint32, n int, every time.Duration) error {
 // turn sends back what arrives at the server.
 func (w *wire) turn(id uint32, e *echoes, n int, deadline *atomic.Int64) error {
 	r := newReceiver(w.server)
+	client := w.client.addr
 	answer := make([]byte, smallPayload)
 	seen := map[int]bool{}
 	for !over(deadline, len(seen) >= n) {
@@ -64,6 +65,9 @@ func (w *wire) turn(id uint32, e *echoes, n int, deadline *atomic.Int64) error {
 		}
 		seen[i] = true
 		e.up = append(e.up, float64(at-s.sent)/1e9)
+		if from := r.sender(); from != client { // an address translation changed it
+			client, w.server.to = from, sockaddr(from)
+		}
 		s.turned, s.returned = at, wallClock()
 		encode(answer, id, i, s)
 		if err := w.server.send(answer); err != nil {

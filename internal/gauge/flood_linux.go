@@ -14,13 +14,7 @@ import (
 // form measures both directions at once.
 func (s *session) rates() error {
 	if s.Quick {
-		var checks [2][]Check
-		err := eachWay(func(d lab.Direction) (err error) {
-			checks[d], err = s.rate(d)
-			return err
-		})
-		s.checks = append(append(s.checks, checks[lab.Up]...), checks[lab.Down]...)
-		return err
+		return s.bothWays(s.rate)
 	}
 	for _, d := range directions() {
 		checks, err := s.rate(d)
@@ -37,10 +31,10 @@ func (s *session) rate(d lab.Direction) ([]Check, error) {
 	size := floodSize(w, s.Path.Family, s.span()/2)
 	asked := udpRate(w, size)
 	switch {
-	case obstacle(w) != "" && (w.Limited() || w.Throttle.Rate > 0):
-		return []Check{unchecked(Rate, d.String(), "bit/s", asked, math.NaN(), 0, obstacle(w))}, nil
-	case math.IsInf(asked, 1):
+	case w.Trace == (lab.Trace{}) && math.IsInf(asked, 1):
 		return nil, nil
+	case s.obstacle(d) != "":
+		return []Check{unchecked(Rate, d.String(), "bit/s", asked, math.NaN(), 0, s.obstacle(d))}, nil
 	}
 	plan, why := s.flooding(d, w, size)
 	if why != "" {
@@ -71,19 +65,27 @@ func (s *session) flooding(d lab.Direction, w lab.Way, size int) (t train, why s
 	t = train{payload: size - s.wire.client.header(), catchUp: true, tail: tailOf(w), copies: true}
 	t.every = time.Duration(float64(size*8) / (asked * surplus) * float64(time.Second))
 	hold := s.span() / 2
+	if s.Quick {
+		hold = s.span()
+		t.tail -= straggle / 2
+	}
 	queue, waits := queueBytes(w, s.Path.RTT(), size)
 	var drain float64
 	if w.Rate > 0 {
 		drain = queue * 8 / float64(w.Rate)
 	}
-	if !s.Quick && waits {
+	fills := bucket(w)
+	if !s.Quick && waits && !policed(w) {
 		if drain > (2 * s.span()).Seconds() {
 			return t, "the queue takes too long to fill and drain: measure longer"
 		}
-		t.burst = min(int((queue+float64(w.Burst))/float64(size)*1.1/(1-w.Loss.Mean()))+10, mostProbes/2)
+		fills += int64(queue)
 		t.tail += time.Duration(drain * float64(time.Second))
 	} else { // what is in surplus waits
 		t.tail += time.Duration(float64(hold) * (surplus - 1))
+	}
+	if fills > 0 {
+		t.burst = min(int(float64(fills)/float64(size)*1.1/(1-min(w.Loss.Mean(), 0.9)))+10, mostProbes/2)
 	}
 	if t.every < 2*time.Microsecond {
 		return t, "the rate is more than one sender of datagrams can offer"
@@ -94,12 +96,12 @@ func (s *session) flooding(d lab.Direction, w lab.Way, size int) (t train, why s
 
 func (s *session) flood(d lab.Direction, t train) (flood, error) {
 	from, to := s.ends(d)
-	before := s.lab.lost(d)
+	lost, unseen := s.lab.lost(d), s.lab.unseen(d)
 	series, err := t.run(from, to)
 	if err != nil {
 		return flood{}, err
 	}
-	series.spoilt = s.lab.lost(d) - before
+	series.spoilt, series.unseen = s.lab.lost(d)-lost, s.lab.unseen(d)-unseen
 	return flood{series: series, size: s.ipSize(t.payload), burst: t.burst}, nil
 }
 

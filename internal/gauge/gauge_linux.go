@@ -3,6 +3,7 @@ package gauge
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -20,6 +21,7 @@ type session struct {
 	wire *wire
 	say  func(string)
 
+	started time.Time // about when the path's own clock started
 	checks  []Check
 	altered [2]int // arrivals with altered content in spite of checksums, by direction
 	checked [2]int // datagrams sent with checksums
@@ -36,7 +38,7 @@ func Packets(ctx context.Context, l Lab, j Job, say func(string)) ([]Check, erro
 		return nil, err
 	}
 	defer w.close()
-	s := &session{Job: j, lab: l, wire: w, say: say}
+	s := &session{Job: j, lab: l, wire: w, say: say, started: time.Now()}
 	steps := []struct {
 		what string
 		do   func() error
@@ -46,6 +48,7 @@ func Packets(ctx context.Context, l Lab, j Job, say func(string)) ([]Check, erro
 		{"loss, one datagram at a time", func() error { return s.losses(small) }, true},
 		{"loss, full datagrams", func() error { return s.losses(full) }, true},
 		{"loss, with segmentation offload", func() error { return s.losses(joined) }, true},
+		{"order", s.order, true},
 		{"corruption", s.corruption, true},
 		{"rate", s.rates, false},
 		{"MTU", s.mtus, false},
@@ -76,9 +79,31 @@ func (s *session) ends(d lab.Direction) (from, to *socket) {
 // ipSize is the IP size of a datagram with a payload.
 func (s *session) ipSize(payload int) int { return payload + s.wire.client.header() }
 
-// eachWay carries out f for both directions at the same time.
-func eachWay(f func(lab.Direction) error) error {
-	return together(func() error { return f(lab.Up) }, func() error { return f(lab.Down) })
+// bothWays measures both directions at the same time.
+func (s *session) bothWays(measure func(lab.Direction) ([]Check, error)) error {
+	var checks [2][]Check
+	one := func(d lab.Direction) func() error {
+		return func() (err error) {
+			checks[d], err = measure(d)
+			return err
+		}
+	}
+	err := together(one(lab.Up), one(lab.Down))
+	s.checks = append(append(s.checks, checks[lab.Up]...), checks[lab.Down]...)
+	return err
+}
+
+// obstacle says why series of datagrams say nothing about a direction; empty:
+// they do.
+func (s *session) obstacle(d lab.Direction) string {
+	within := time.Hour
+	if s.Quick {
+		within = 5 * time.Second
+	}
+	if why := obstacle(s.Path.Way(d)); why != "" || d == lab.Up || !rebinds(s.Path, within) {
+		return why
+	}
+	return translated
 }
 
 // best carries out a measurement of time until all its checks hold, and keeps
@@ -110,6 +135,9 @@ func (s *session) delays() error {
 	least := 2 * time.Millisecond
 	every := max(spacing(s.Path.Up, size, least), spacing(s.Path.Down, size, least), apart(s.Path.Up), apart(s.Path.Down))
 	n := max(numberIn(s.span(), every), 2*fewest)
+	if !s.Quick && (delayGrid(s.Path.Up).varies() || delayGrid(s.Path.Down).varies()) {
+		n = max(n, 10*fewest)
+	}
 	tail := tailOf(s.Path.Up) + tailOf(s.Path.Down) + 2*time.Duration(n/1000)*time.Millisecond
 	if tail > longestWait || time.Duration(n)*every > longestWait {
 		for _, d := range directions() {
@@ -152,27 +180,21 @@ func (f form) names() (share, run string) {
 	}
 }
 
-// losses measures loss, and with small datagrams reordering and duplicates too.
+// losses measures loss, and with small datagrams duplicates too.
 func (s *session) losses(f form) error {
-	var checks [2][]Check
-	err := eachWay(func(d lab.Direction) (err error) {
-		checks[d], err = s.loss(d, f)
-		return err
-	})
-	s.checks = append(append(s.checks, checks[lab.Up]...), checks[lab.Down]...)
-	return err
+	return s.bothWays(func(d lab.Direction) ([]Check, error) { return s.loss(d, f) })
 }
 
 func (s *session) loss(d lab.Direction, f form) ([]Check, error) {
 	w := s.Path.Way(d)
 	share, run := f.names()
 	t := s.train(w, f)
-	if why := obstacle(w); why != "" {
-		return []Check{unchecked(share, d.String(), "1", w.Loss.Mean(), 0, 0, why)}, nil
+	if why := s.obstacle(d); why != "" && w.Rules == "" {
+		return []Check{unchecked(share, d.String(), "1", w.Loss.Mean(), math.NaN(), 0, why)}, nil
 	}
 	series, err := s.undisturbed(d, t)
 	if f == joined && noOffload(err) {
-		return []Check{unchecked(share, d.String(), "1", w.Loss.Mean(), 0, 0,
+		return []Check{unchecked(share, d.String(), "1", w.Loss.Mean(), math.NaN(), 0,
 			"this kernel has no UDP segmentation offload on such a device: "+err.Error())}, nil
 	}
 	if err != nil {
@@ -181,12 +203,40 @@ func (s *session) loss(d lab.Direction, f form) ([]Check, error) {
 	m := lossOf(w, s.Path.Family, s.ipSize(t.payload), t.joined)
 	checks := judgeLoss(d, w, m, share, run, series)
 	if f == small {
-		r := rand.New(rand.NewPCG(s.Seed, uint64(d)))
-		checks = append(checks, judgeOrder(d, w, series, r), judgeCopies(d, w, m, series))
+		checks = append(checks, judgeCopies(d, w, m, series))
+		if (lab.Path{Up: w, Down: w}).InOrder() {
+			checks = append(checks, judgeOrder(d, w, series, nil))
+		}
 	}
 	s.altered[d] += series.altered
 	s.checked[d] += series.count()
 	return checks, nil
+}
+
+// order measures reordering, where the path reorders, with datagrams at the
+// spacing at which it shows.
+func (s *session) order() error {
+	return s.bothWays(func(d lab.Direction) ([]Check, error) {
+		w := s.Path.Way(d)
+		if (lab.Path{Up: w, Down: w}).InOrder() {
+			return nil, nil
+		}
+		if why := s.obstacle(d); why != "" {
+			return []Check{unchecked(Reordered, d.String(), "1", math.NaN(), math.NaN(), 0, why)}, nil
+		}
+		t := s.train(w, small)
+		t.every = max(t.every, mixing(w))
+		t.n = max(numberIn(s.span(), t.every), fewest)
+		series, err := s.undisturbed(d, t)
+		if err != nil {
+			return nil, err
+		}
+		checks := []Check{judgeOrder(d, w, series, rand.New(rand.NewPCG(s.Seed, uint64(d))))}
+		if c, ok := judgeUndelayed(d, w, s.ipSize(t.payload), series); ok {
+			checks = append(checks, c)
+		}
+		return checks, nil
+	})
 }
 
 // train is one that measures loss.
@@ -214,12 +264,13 @@ func (s *session) train(w lab.Way, f form) train {
 func (s *session) undisturbed(d lab.Direction, t train) (series *series, err error) {
 	from, to := s.ends(d)
 	for range attempts {
-		before := s.lab.lost(d)
+		lost, unseen := s.lab.lost(d), s.lab.unseen(d)
 		series, err = t.run(from, to)
 		if err != nil {
 			return nil, err
 		}
-		series.spoilt = s.lab.lost(d) - before
+		series.spoilt, series.unseen = s.lab.lost(d)-lost, s.lab.unseen(d)-unseen
+		series.spoilt = max(series.spoilt-refused(s.Path.Way(d), s.ipSize(t.payload), t.n), 0)
 		if disturbed(series) == "" {
 			break
 		}
@@ -236,7 +287,7 @@ func (s *session) corruption() error {
 		t := s.train(w, full)
 		t.open, t.copies = true, true
 		var open *series
-		if w.Corrupt.Share > 0 && obstacle(w) == "" {
+		if w.Corrupt.Share > 0 && s.obstacle(d) == "" {
 			var err error
 			if open, err = s.undisturbed(d, t); err != nil {
 				return err
@@ -249,40 +300,53 @@ func (s *session) corruption() error {
 }
 
 // mtus measures the largest packets.
-func (s *session) mtus() error {
-	var checks [2][]Check
-	err := eachWay(func(d lab.Direction) (err error) {
-		checks[d], err = s.mtu(d)
-		return err
-	})
-	s.checks = append(append(s.checks, checks[lab.Up]...), checks[lab.Down]...)
-	return err
-}
+func (s *session) mtus() error { return s.bothWays(s.mtu) }
 
 func (s *session) mtu(d lab.Direction) ([]Check, error) {
 	w := s.Path.Way(d)
-	if why := mtuObstacle(w); why != "" {
-		return []Check{unchecked(MTU, d.String(), "B", float64(mtu(w)), 0, 0, why)}, nil
+	patience := 10 * time.Second
+	if s.Quick {
+		patience = time.Second
 	}
+	asked, wait, why := askedMTU(w, time.Since(s.started), patience)
+	if s.Quick && wait > 0 {
+		why = "it shrinks while it would be measured"
+	}
+	if why == "" && s.obstacle(d) == translated {
+		why = translated
+	}
+	if why == "" && w.Rules == "" {
+		why = mtuObstacle(w)
+	}
+	if why != "" {
+		return []Check{unchecked(MTU, d.String(), "B", float64(mtu(w)), math.NaN(), 0, why)}, nil
+	}
+	time.Sleep(wait)
+	f, err := s.findMTU(d, w, asked)
+	if err != nil {
+		return nil, err
+	}
+	if w.Rules != "" { // they may well drop by size
+		return []Check{unchecked(MTU, d.String(), "B", float64(asked), float64(f.mtu), 1, mtuObstacle(w))}, nil
+	}
+	return judgeMTU(d, s.Path.Family, w, asked, f), nil
+}
+
+func (s *session) findMTU(d lab.Direction, w lab.Way, asked int) (f mtuFinding, err error) {
 	from, to := s.ends(d)
 	p := prober{from: from, to: to, copies: copiesAgainst(w.Loss.Mean()), tail: tailOf(w)}
 	if w.Rate > 0 { // the largest packet takes its time
 		p.tail += time.Duration(float64(p.copies*w.DeviceMTU()*8) / float64(w.Rate) * float64(time.Second))
 	}
-	var f mtuFinding
-	var err error
 	for range attempts {
 		if s.Quick {
-			f, err = p.quick(mtu(w))
+			f, err = p.quick(asked)
 		} else {
 			f, err = p.search(w.DeviceMTU())
 		}
-		if err != nil || f.mtu == mtu(w) {
+		if err != nil || f.mtu == asked || w.Rules != "" {
 			break
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return judgeMTU(d, s.Path.Family, w, f), nil
+	return f, err
 }

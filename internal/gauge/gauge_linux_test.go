@@ -65,7 +65,7 @@ func TestInstrumentsFindOutWrongPaths(t *testing.T) {
 	}{
 		{"delay", lab.Path{Up: lab.Way{Delay: 10 * msec}, Down: lab.Way{Delay: 10 * msec}}, []string{RTT, Delay}, []string{LossShare, MTU}},
 		{"loss", lab.Path{Up: lab.Way{Loss: lab.Loss{Share: 0.05}}}, []string{LossShare, LossShareFull, LossShareJoined}, []string{Delay, Reordered}},
-		{"rate", lab.Path{Up: lab.Way{Rate: 20e6}}, []string{Rate, QueueWait}, []string{LossShare}},
+		{"rate", lab.Path{Up: lab.Way{Rate: 2e6}}, []string{Rate, QueueWait}, []string{LossShare}},
 		{"MTU", lab.Path{Up: lab.Way{MTU: 1400}}, []string{MTU}, []string{Delay, LossShare}},
 		{"duplicates", lab.Path{Up: lab.Way{Duplicate: lab.Chance{Share: 0.05}}}, []string{Duplicated}, []string{LossShare}},
 		{"reordering", lab.Path{Up: lab.Way{Delay: 10 * msec, Reorder: lab.Reorder{Share: 0.1}}}, []string{Reordered, Delay}, []string{LossShare}},

@@ -36,7 +36,7 @@ func judgeDelay(d lab.Direction, w lab.Way, size, sent int, delays []float64) []
 	n := effective(len(s), w.Jitter.Correlation)
 	checks := []Check{judge(Delay, d.String(), "s", asked, quantile(s, 0.5),
 		timeTolerance+g.quantileError(0.5, n), len(s), note)}
-	if !g.varies() {
+	if w.Jitter == (lab.Jitter{}) {
 		return checks
 	}
 	mean, sd, kurtosis := g.moments()
@@ -182,6 +182,28 @@ func describeRuns(lengths []int) string {
 	return fmt.Sprintf("runs %s; longest %d", strings.Join(parts, " "), longest)
 }
 
+// judgeUndelayed judges the share that was let pass without its delay, where the
+// path does so. ok is false where it cannot be told from those with a delay.
+func judgeUndelayed(d lab.Direction, w lab.Way, size int, s *series) (c Check, ok bool) {
+	least := delayGrid(lab.Way{Delay: w.Delay, Jitter: w.Jitter})[0]
+	if w.Reorder.Share == 0 || least < 4*timeTolerance {
+		return c, false
+	}
+	delays := s.delays()
+	early := 0
+	for _, t := range delays {
+		if t-serialisation(w, size) < least/2 {
+			early++
+		}
+	}
+	got := float64(early) / float64(max(len(delays), 1))
+	if why := obstacle(w); why != "" || len(delays) < fewest {
+		return tooFew(Undelayed, d.String(), "1", earlyShare(w), len(delays), s.count(), w), true
+	}
+	asked := correlated(earlyShare(w), w.Reorder.Correlation)
+	return judge(Undelayed, d.String(), "1", asked.share, got, chance(asked.variance, len(delays)), len(delays), ""), true
+}
+
 // judgeOrder judges reordering.
 func judgeOrder(d lab.Direction, w lab.Way, s *series, r *rand.Rand) Check {
 	late, arrived := s.reordered()
@@ -230,6 +252,9 @@ func judgeCopies(d lab.Direction, w lab.Way, m lossModel, s *series) Check {
 // an IP size, and of those with.
 func judgeAltered(d lab.Direction, w lab.Way, size, header int, open *series, checked, n int) []Check {
 	list := []Check{judge(CorruptAccepted, d.String(), "1", 0, float64(checked)/float64(max(n, 1)), 0, n, "")}
+	if n == 0 {
+		list[0] = unchecked(CorruptAccepted, d.String(), "1", 0, math.NaN(), 0, "nothing was sent")
+	}
 	if open == nil {
 		return list
 	}

@@ -3,6 +3,7 @@ package gauge
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/samewire/samewire/internal/lab"
 )
@@ -33,9 +34,8 @@ func (f mtuFinding) describe() string {
 // bytes (RFC 9000, 14).
 const quicLeast = 1200
 
-// judgeMTU judges what was found.
-func judgeMTU(d lab.Direction, family lab.Family, w lab.Way, f mtuFinding) []Check {
-	asked := mtu(w)
+// judgeMTU judges what was found where an MTU was asked.
+func judgeMTU(d lab.Direction, family lab.Family, w lab.Way, asked int, f mtuFinding) []Check {
 	note := f.describe()
 	if least := quicLeast + headerSize(family == lab.IPv6); asked < least {
 		note += fmt.Sprintf("; QUIC is impossible: it needs %d B", least)
@@ -49,15 +49,15 @@ func judgeMTU(d lab.Direction, family lab.Family, w lab.Way, f mtuFinding) []Che
 	case !f.dropped && asked >= w.DeviceMTU():
 		return checks // nothing too large can be sent
 	case !f.dropped:
-		return append(checks, unchecked(TooBig, d.String(), "1", want, math.NaN(), 0, "nothing too large was dropped"))
+		return append(checks, unchecked(TooBig, d.String(), "bool", want, math.NaN(), 0, "nothing too large was dropped"))
 	}
 	got := 0.0
 	if f.tooBig {
 		got = 1
 	}
-	c := judge(TooBig, d.String(), "1", want, got, 0, 1, f.describe())
+	c := judge(TooBig, d.String(), "bool", want, got, 0, 1, f.describe())
 	if f.tooBig && f.named != asked {
-		c = judge(TooBig, d.String(), "1", want, math.NaN(), 0, 1, fmt.Sprintf("the answer names %d B, not %d", f.named, asked))
+		c = judge(TooBig, d.String(), "bool", want, math.NaN(), 0, 1, fmt.Sprintf("the answer names %d B, not %d", f.named, asked))
 	}
 	return append(checks, c)
 }
@@ -67,12 +67,25 @@ func mtuObstacle(w lab.Way) string {
 	switch {
 	case w.Rules != "":
 		return obstacle(w)
-	case w.Shrink.MTU > 0:
-		return fmt.Sprintf("it shrinks to %d B at %v, maybe while it is measured", w.Shrink.MTU, w.Shrink.At)
 	case w.Loss.Mean() > 0.8:
 		return "the loss is too high"
 	case longest(w) > longestWait/10:
 		return "the delay is too long for a search"
 	}
 	return ""
+}
+
+// askedMTU is what is asked of the MTU at a time since the path's first packet,
+// how long to wait for it, and why it cannot be told. An MTU that shrinks within
+// patience is looked at afterwards.
+func askedMTU(w lab.Way, since, patience time.Duration) (asked int, wait time.Duration, why string) {
+	const margin = 100 * time.Millisecond
+	switch at := w.Shrink.At; {
+	case w.Shrink.MTU == 0 || since+patience < at:
+		return mtu(w), 0, ""
+	case at+margin < since+patience:
+		return w.Shrink.MTU, max(at+margin-since, 0), ""
+	default:
+		return 0, 0, fmt.Sprintf("it shrinks to %d B at %v, just when it would be measured", w.Shrink.MTU, at)
+	}
 }

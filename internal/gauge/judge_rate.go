@@ -39,13 +39,14 @@ func (f flood) offeredRate() float64 {
 }
 
 // rate is the rate of what arrived, in bit/s of IP bytes, and its standard
-// error. The first part is left out: a token bucket's burst passes at once. What
-// the receiver's socket had no room for was on the wire, and counts.
-func (f flood) rate() (rate, se float64) {
+// error. The first part is left out: a token bucket's burst passes at once. Of
+// what is policed that is the first burst, which emptied the bucket. What the
+// receiver's socket had no room for was on the wire, and counts.
+func (f flood) rate(policed bool) (rate, se float64) {
 	skip := len(f.arrivals) / 4
 	var x, y []float64
 	for i, a := range f.arrivals {
-		if i < skip {
+		if policed && a.number < f.burst || !policed && i < skip {
 			continue
 		}
 		x = append(x, float64(a.at-f.arrivals[0].at)/1e9)
@@ -58,25 +59,33 @@ func (f flood) rate() (rate, se float64) {
 // judgeRate judges the rate of a flood.
 func judgeRate(d lab.Direction, w lab.Way, f flood) Check {
 	asked := udpRate(w, f.size)
-	got, se := f.rate()
+	got, se := f.rate(policed(w))
 	n := len(f.arrivals)
-	offered := f.offeredRate()
-	switch {
-	case obstacle(w) != "":
+	if obstacle(w) != "" {
 		return unchecked(Rate, d.String(), "bit/s", asked, got, n, obstacle(w))
-	case n < fewest:
+	}
+	if n < fewest {
 		return tooFew(Rate, d.String(), "bit/s", asked, n, f.count(), w)
-	case offered*(1-w.Loss.Mean()) < asked*1.02:
-		return unchecked(Rate, d.String(), "bit/s", asked, got, n,
-			fmt.Sprintf("this machine could send only %s", bits(offered)))
-	case f.spoilt > 0 && got < asked*(1-rateTolerance):
+	}
+	offered := f.offeredRate()
+	tolerance := rateTolerance*asked + sigmas*se
+	if w.Limit > 0 { // room that falls free is taken by the next that is offered
+		if mean, _, _ := delayGrid(w).moments(); mean > 0 {
+			tolerance += asked * float64(f.size*8) / offered / mean
+		}
+	}
+	// No more than the rate came through because no more was sent?
+	if got <= asked+tolerance && offered*(1-w.Loss.Mean()) < asked*1.02 {
+		return unchecked(Rate, d.String(), "bit/s", asked, got, n, fmt.Sprintf("this machine could send only %s", bits(offered)))
+	}
+	if got < asked-tolerance && f.spoilt > 0 {
 		return unchecked(Rate, d.String(), "bit/s", asked, got, n, disturbed(f.series))
 	}
 	note := fmt.Sprintf("packets of %d B", f.size)
 	if w.Overhead != 0 {
 		note += fmt.Sprintf(", %d B each for the rate", wireSize(w, f.size))
 	}
-	return judge(Rate, d.String(), "bit/s", asked, got, rateTolerance*asked+sigmas*se, n, note)
+	return judge(Rate, d.String(), "bit/s", asked, got, tolerance, n, note)
 }
 
 // judgeQueue judges how long packets waited at most, and how much.

@@ -38,6 +38,9 @@ func judgeGoodput(d lab.Direction, p lab.Path, b bulk) Check {
 	w := p.Way(d)
 	got := b.rate()
 	note := fmt.Sprintf("%s, %d segments sent again", b.control, b.resent)
+	if b.bytes == 0 {
+		note += "; nothing came through" + blackHole(w)
+	}
 	size := min(leastMTU(w), lab.DefaultMTU)
 	most := math.Inf(1)
 	if w.Rate > 0 {
@@ -56,6 +59,14 @@ func judgeGoodput(d lab.Direction, p lab.Path, b bulk) Check {
 		note += fmt.Sprintf("; the rate can carry %s", bits(most))
 	}
 	return told(Goodput, d.String(), "bit/s", got, int(b.bytes), note)
+}
+
+// blackHole says that a way swallows TCP's full segments without a word.
+func blackHole(w lab.Way) string {
+	if leastMTU(w) < w.DeviceMTU() && !w.TooBig {
+		return ": full segments are larger than the MTU, and nobody tells the sender"
+	}
+	return ""
 }
 
 // bulkChunk is how much is written and read at once, in bytes.

@@ -40,11 +40,14 @@ func paced(n int, every time.Duration) (sent []int64) {
 	return sent
 }
 
+// find is the check of a name: that of up, if there are two.
 func find(t *testing.T, checks []Check, name string) Check {
 	t.Helper()
-	for _, c := range checks {
-		if c.Name == name {
-			return c
+	for _, d := range []string{"up", Both, "down"} {
+		for _, c := range checks {
+			if c.Name == name && c.Direction == d {
+				return c
+			}
 		}
 	}
 	t.Fatalf("no check %s among %+v", name, checks)
@@ -311,7 +314,7 @@ func TestJudgeMTU(t *testing.T) {
 		{"nothing arrives", silent, mtuFinding{}, Fails, Unchecked},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			checks := judgeMTU(lab.Down, lab.IPv4, c.way, c.found)
+			checks := judgeMTU(lab.Down, lab.IPv4, c.way, mtu(c.way), c.found)
 			wantState(t, find(t, checks, MTU), c.mtu)
 			if c.tooBig == "" && len(checks) > 1 {
 				t.Errorf("%+v", checks)
@@ -322,12 +325,12 @@ func TestJudgeMTU(t *testing.T) {
 		})
 	}
 	for mtu, want := range map[int]bool{1227: true, 1228: false} {
-		c := judgeMTU(lab.Up, lab.IPv4, lab.Way{MTU: mtu}, mtuFinding{mtu: mtu, dropped: true})[0]
+		c := judgeMTU(lab.Up, lab.IPv4, lab.Way{MTU: mtu}, mtu, mtuFinding{mtu: mtu, dropped: true})[0]
 		if got := strings.Contains(c.Note, "QUIC is impossible"); got != want {
 			t.Errorf("an MTU of %d: %q", mtu, c.Note)
 		}
 	}
-	for _, w := range []lab.Way{{Rules: "drop above 1400"}, {Shrink: lab.Shrink{MTU: 1300, At: time.Second}}, {Loss: lab.Loss{Share: 1}}, {Delay: time.Minute}} {
+	for _, w := range []lab.Way{{Rules: "drop above 1400"}, {Loss: lab.Loss{Share: 1}}, {Delay: time.Minute}} {
 		if mtuObstacle(w) == "" {
 			t.Errorf("the MTU of %+v can be found", w)
 		}

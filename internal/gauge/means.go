@@ -40,16 +40,30 @@ func spacing(w lab.Way, size int, least time.Duration) time.Duration {
 }
 
 // apart is the least time between two probes of which none may have to wait for
-// the other where order is kept.
+// the other where order is kept. With a normal jitter that is one in 400.
 func apart(w lab.Way) time.Duration {
 	if !w.Jitter.InOrder {
 		return 0
+	}
+	if w.Jitter.Distribution == lab.Normal {
+		return 4 * w.Jitter.Spread
 	}
 	least := max(w.Delay.Seconds()+jitterQuantile(w.Jitter, 0), 0)
 	return longest(w) - time.Duration(least*float64(time.Second))
 }
 
-// number is how many probes go into a span of time.
+// mixing is the spacing at which reordering shows most: the delays of
+// neighbours then differ by about as much.
+func mixing(w lab.Way) time.Duration {
+	_, sd, _ := delayGrid(lab.Way{Delay: w.Delay, Jitter: w.Jitter}).moments()
+	s := sd / 2
+	if w.Reorder.Share > 0 {
+		s = max(s, earlyShare(w)*w.Delay.Seconds())
+	}
+	return min(max(time.Duration(s*float64(time.Second)), 200*time.Microsecond), 20*time.Millisecond)
+}
+
+// numberIn is how many probes go into a span of time.
 func numberIn(span, every time.Duration) int {
 	return min(max(int(span/every), 1), mostProbes)
 }
@@ -66,6 +80,46 @@ func copiesAgainst(share float64) int {
 		return 2
 	}
 	return int(min(max(math.Ceil(math.Log(1e-6)/math.Log(min(share, 0.9))), 2), 40))
+}
+
+// rebinds says that the path's address translation may have changed addresses
+// within a time: what the server then sends on its own does not come through.
+func rebinds(p lab.Path, within time.Duration) bool {
+	r := p.Rebind
+	return r.Idle > 0 || r.At > 0 && r.At < within || r.Every > 0 && r.Every < within
+}
+
+// translated is why a check down the path is left out then.
+const translated = "the client's address changes, and what the server sends on its own does not come through"
+
+// bucket is how many bytes a way's token buckets let UDP pass at once, at most.
+func bucket(w lab.Way) (bytes int64) {
+	if w.Rate > 0 {
+		bytes = w.Burst
+	}
+	if throttled(w, lab.UDP) {
+		least := int64(10 * lab.DefaultMTU)
+		if w.Throttle.Burst > 0 {
+			return bytes + w.Throttle.Burst
+		}
+		bytes += max(int64(w.Throttle.Rate)/8/100, least)
+	}
+	return bytes
+}
+
+// policed says that what exceeds the way's rate for UDP is dropped, not queued.
+func policed(w lab.Way) bool {
+	return w.Police || throttled(w, lab.UDP) && (w.Rate == 0 || w.Throttle.Rate < w.Rate)
+}
+
+// refused is how many of n packets, at most, the receiver's device may well
+// refuse for a bit flipped in the IP version: the path did that, not the lab.
+func refused(w lab.Way, size, n int) int {
+	if w.Corrupt.Share == 0 {
+		return 0
+	}
+	expected := float64(n) * w.Corrupt.Share * 4 / float64(8*size)
+	return int(expected + 4*math.Sqrt(expected) + 1)
 }
 
 // obstacle says why series of UDP datagrams say nothing about a way; empty: they

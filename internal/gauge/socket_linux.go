@@ -175,11 +175,12 @@ func mayWait(err error) bool {
 
 // receiver takes datagrams from a socket without allocating.
 type receiver struct {
-	fd  int
-	buf []byte
-	oob [256]byte
-	iov unix.Iovec
-	hdr unix.Msghdr
+	fd   int
+	buf  []byte
+	oob  [256]byte
+	name unix.RawSockaddrAny // whom the last datagram came from
+	iov  unix.Iovec
+	hdr  unix.Msghdr
 }
 
 func newReceiver(s *socket) *receiver {
@@ -195,6 +196,8 @@ func newReceiver(s *socket) *receiver {
 // is when the kernel received it (ns since 1970), and dropped how many
 // datagrams the socket had thrown away until then.
 func (r *receiver) next() (payload []byte, at int64, dropped uint32, err error) {
+	r.hdr.Name = (*byte)(unsafe.Pointer(&r.name))
+	r.hdr.Namelen = uint32(unsafe.Sizeof(r.name))
 	r.hdr.Control = &r.oob[0]
 	r.hdr.SetControllen(len(r.oob))
 	n, _, errno := unix.Syscall(unix.SYS_RECVMSG, uintptr(r.fd), uintptr(unsafe.Pointer(&r.hdr)), 0)
@@ -203,6 +206,21 @@ func (r *receiver) next() (payload []byte, at int64, dropped uint32, err error) 
 	}
 	at, dropped = control(r.oob[:r.hdr.Controllen])
 	return r.buf[:n], at, dropped, nil
+}
+
+// sender is whom the last datagram came from.
+func (r *receiver) sender() netip.AddrPort {
+	port := (*[2]byte)(unsafe.Pointer(&r.name.Addr.Data[0])) // both families have it first, in network order
+	at := func(ip netip.Addr) netip.AddrPort {
+		return netip.AddrPortFrom(ip, binary.BigEndian.Uint16(port[:]))
+	}
+	switch r.name.Addr.Family {
+	case unix.AF_INET:
+		return at(netip.AddrFrom4((*unix.RawSockaddrInet4)(unsafe.Pointer(&r.name)).Addr))
+	case unix.AF_INET6:
+		return at(netip.AddrFrom16((*unix.RawSockaddrInet6)(unsafe.Pointer(&r.name)).Addr))
+	}
+	return netip.AddrPort{}
 }
 
 // control reads the arrival's time and the count of drops off the control

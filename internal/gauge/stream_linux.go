@@ -20,11 +20,7 @@ func Streams(ctx context.Context, l Lab, j Job, say func(string)) ([]Check, erro
 		if say != nil {
 			say("TCP " + d.String())
 		}
-		from, to := l.Client, l.Server
-		if d == lab.Down {
-			from, to = to, from
-		}
-		b, err := transfer(from, to, j.span(), 5*time.Second+4*j.Path.RTT())
+		b, err := transfer(l, d, j.span()+10*j.Path.RTT(), 5*time.Second+4*j.Path.RTT())
 		if err != nil {
 			checks = append(checks, unchecked(Goodput, d.String(), "bit/s", math.NaN(), math.NaN(), 0, err.Error()))
 			continue
@@ -49,11 +45,11 @@ func Against(ctx context.Context, path, bare Lab, span time.Duration, say func(s
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		a, err := transfer(path.Client, path.Server, span/rounds, 5*time.Second)
+		a, err := transfer(path, lab.Up, span/rounds, 5*time.Second)
 		if err != nil {
 			return nil, fmt.Errorf("fill unlimited path: %w", err)
 		}
-		b, err := transfer(bare.Client, bare.Server, span/rounds, 5*time.Second)
+		b, err := transfer(bare, lab.Up, span/rounds, 5*time.Second)
 		if err != nil {
 			return nil, fmt.Errorf("fill veth pair: %w", err)
 		}
