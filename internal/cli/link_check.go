@@ -14,6 +14,7 @@ import (
 	"github.com/samewire/samewire/internal/gauge"
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/plan"
+	"github.com/samewire/samewire/internal/site/kernel"
 )
 
 // checkOptions are the flags of `samewire link check`.
@@ -115,6 +116,7 @@ func newLinkReport(j gaugeJob, checks []gauge.Check) linkReport {
 		Holds: gauge.Count(checks, gauge.Holds), Fails: gauge.Count(checks, gauge.Fails),
 		Unchecked: gauge.Count(checks, gauge.Unchecked),
 	}
+	r.Remarks = append(r.Remarks, otherwise(kernel.Backend(j.Backend), j.Carry)...)
 	r.OK = r.Fails == 0
 	return r
 }
