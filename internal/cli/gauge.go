@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,10 +19,7 @@ import (
 
 // backendTUN is the backend of samewire's own link: packets go through TUN
 // devices.
-const backendTUN = "tun"
-
-// backends lists what can move the packets of a check.
-func backends() []string { return []string{backendTUN} }
+const backendTUN = string(kernel.TUN)
 
 // instrument names a part of a check.
 type instrument string
@@ -104,13 +102,16 @@ func gaugeOnce(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	answers := json.NewEncoder(out)
 	last := gaugeAnswer{Done: true}
-	if err := kernel.Check(); err != nil {
+	if err := kernel.Backend(job.Backend).Check(); err != nil {
 		last.Problem = oneLine(err)
 		return answers.Encode(last)
 	}
 	checks, err := job.carryOut(ctx, func(what string) { _ = answers.Encode(gaugeAnswer{Doing: what}) })
 	last.Checks = checks
-	if err != nil {
+	switch {
+	case errors.Is(err, lab.ErrUnsupported):
+		last.Problem = oneLine(err)
+	case err != nil:
 		last.Error = oneLine(err)
 	}
 	return answers.Encode(last)
@@ -162,19 +163,17 @@ func (j gaugeJob) has(i instrument) bool {
 // conditions of a run, and then rest under those of any program, and takes them
 // down. This is the one place that knows the backends.
 func (j gaugeJob) onPath(ctx context.Context, p lab.Path, timed, rest func(gauge.Lab) error) error {
-	switch j.Backend {
-	case backendTUN:
-		return onKernelSite(ctx, p, j.Seed, timed, rest)
-	default:
+	if !slices.Contains(backends(), j.Backend) {
 		return fmt.Errorf("unknown backend %q", j.Backend)
 	}
+	return onKernelSite(ctx, kernel.Backend(j.Backend), p, j.Seed, timed, rest)
 }
 
 // onKernelSite is onPath on the kernel site.
-func onKernelSite(ctx context.Context, p lab.Path, seed uint64, timed, rest func(gauge.Lab) error) (err error) {
+func onKernelSite(ctx context.Context, b kernel.Backend, p lab.Path, seed uint64, timed, rest func(gauge.Lab) error) (err error) {
 	run := lab.Run{Cell: lab.Cell{Path: p, Stack: lab.DefaultStack, Site: lab.Kernel}, Seed: seed}
 	at := &gaugeProgram{}
-	site := kernel.Site{Server: at, Client: at}
+	site := kernel.Site{Server: at, Client: at, Backend: b}
 	hosts, err := site.Open(ctx, run)
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 // kernel site, and returns its checks. doing is told what is being measured. The
 // process is gone when startGauge returns. Errors have their exit status.
 func startGauge(ctx context.Context, job gaugeJob, doing func(string)) ([]gauge.Check, error) {
-	if err := kernel.Check(); err != nil {
+	if err := kernel.Backend(job.Backend).Check(); err != nil {
 		return nil, exit(exitMachine, err)
 	}
 	self, err := os.Executable()

@@ -14,6 +14,7 @@ import (
 	"github.com/samewire/samewire/internal/gauge"
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/plan"
+	"github.com/samewire/samewire/internal/site/kernel"
 )
 
 // checkOptions are the flags of `samewire link check`.
@@ -105,6 +106,7 @@ type linkReport struct {
 	Fails     int           `json:"fails"`
 	Unchecked int           `json:"unchecked"`
 	Checks    []gauge.Check `json:"checks"`
+	Remarks   []string      `json:"remarks"` // what the backend does otherwise than asked
 }
 
 func newLinkReport(j gaugeJob, checks []gauge.Check) linkReport {
@@ -114,6 +116,7 @@ func newLinkReport(j gaugeJob, checks []gauge.Check) linkReport {
 		Holds: gauge.Count(checks, gauge.Holds), Fails: gauge.Count(checks, gauge.Fails),
 		Unchecked: gauge.Count(checks, gauge.Unchecked),
 	}
+	r.Remarks = append([]string{}, otherwise(kernel.Backend(j.Backend), j.Carry)...)
 	r.OK = r.Fails == 0
 	return r
 }
@@ -153,5 +156,8 @@ func printLinkReport(w io.Writer, r linkReport) error {
 	fmt.Fprintf(w, "path %s: %s\nsite %s, backend %s, seed %d\n\n", r.Path, r.Notation, r.Site, r.Backend, r.Seed)
 	printChecks(w, r.Checks)
 	fmt.Fprintf(w, "\n%d hold, %d fail, %d could not be checked\n", r.Holds, r.Fails, r.Unchecked)
+	for _, remark := range r.Remarks {
+		fmt.Fprintln(w, remark)
+	}
 	return nil
 }

@@ -26,11 +26,12 @@ type kernelSite struct{ site kernel.Site }
 type kernelOptions struct {
 	spin      bool // keep the cores awake
 	noOffload bool // each packet on its own between the hosts and samewire
+	backend   kernel.Backend
 }
 
 func newKernelSite(o kernelOptions) kernelSite {
 	return kernelSite{kernel.Site{
-		Server: serverProcess{}, Client: clientProcess{}, Spin: o.spin, NoOffload: o.noOffload,
+		Server: serverProcess{}, Client: clientProcess{}, Spin: o.spin, NoOffload: o.noOffload, Backend: o.backend,
 	}}
 }
 

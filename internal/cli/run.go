@@ -13,6 +13,7 @@ import (
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/plan"
 	"github.com/samewire/samewire/internal/runner"
+	"github.com/samewire/samewire/internal/site/kernel"
 	"github.com/samewire/samewire/internal/stats"
 	"github.com/samewire/samewire/internal/store"
 )
@@ -79,6 +80,7 @@ failed; 2 wrong usage or a bad study; 4 this machine cannot do what was asked;
 	f.IntVar(&o.jobs, "jobs", 0, "runs at a time in virtual time (default: one for each core)")
 	f.IntVar(&o.kernelJobs, "kernel-jobs", 1, "runs at a time on the kernel site: more than one only where links are slow or lossy, since runs then share the machine's cores")
 	f.BoolVar(&o.kernel.noOffload, "no-offload", false, "kernel site: have the hosts' kernels cut what they send into packets, as if their network cards could not: the same packets on the wire for several times the processor time")
+	backendFlag(c, &o.kernel.backend)
 	f.BoolVar(&o.kernel.spin, "spin", false, "kernel site: keep the cores awake with idle-priority threads, for delays closer to the path's")
 	f.BoolVar(&o.noCheck, "no-check", false, "kernel site: do not measure the paths before the first run")
 	f.StringVar(&o.out, "out", "", "folder for the records (default: samewire-STUDY-TIME)")
@@ -106,7 +108,7 @@ func runStudy(ctx context.Context, s streams, o runOptions, name string, narrow 
 		return exit(exitUsage, err)
 	}
 	study, err = o.narrow(study, narrow)
-	if err := errors.Join(err, o.validate()); err != nil {
+	if err := errors.Join(err, o.validate(), needsKernel(study.Sites, o.kernel.backend)); err != nil {
 		return exit(exitUsage, err)
 	}
 	say := func(what string) { fmt.Fprintln(s.err, what) }
@@ -114,8 +116,12 @@ func runStudy(ctx context.Context, s streams, o runOptions, name string, narrow 
 		for _, w := range plan.Warnings(p) {
 			say("warning: " + w)
 		}
+		for _, w := range otherwise(o.kernel.backend, p) {
+			say(fmt.Sprintf("warning: path %s: %s", p.Name, w))
+		}
 	}
-	study, sites, left, err := openSites(ctx, study, len(o.sites) > 0, o, say)
+	asked := len(o.sites) > 0 || o.kernel.backend == kernel.Netem
+	study, sites, left, err := openSites(ctx, study, asked, o, say)
 	defer sites.close()
 	if err != nil {
 		return err
@@ -124,7 +130,7 @@ func runStudy(ctx context.Context, s streams, o runOptions, name string, narrow 
 	if err != nil {
 		return exit(exitUsage, err)
 	}
-	p.LeftOut = left
+	p.LeftOut, p.Backend = left, backendOf(p, o.kernel.backend)
 	folder, err := o.folder(text, p)
 	if err != nil {
 		return err
@@ -257,6 +263,9 @@ func summarise(folder *store.Folder) (stats.Output, error) {
 	}
 	p := folder.Plan()
 	out := stats.Summarise(p, records)
+	if p.Backend == string(kernel.Netem) {
+		out.Warnings = append(out.Warnings, "on the site kernel, the kernel's netem moved the packets, not samewire's own link (backend netem)")
+	}
 	for _, l := range p.LeftOut {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("site %s was left out: %s", l.Site, l.Why))
 	}

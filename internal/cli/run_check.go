@@ -10,6 +10,7 @@ import (
 
 	"github.com/samewire/samewire/internal/gauge"
 	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/site/kernel"
 	"github.com/samewire/samewire/internal/store"
 )
 
@@ -23,7 +24,7 @@ func (o runOptions) checkPaths(ctx context.Context, w io.Writer, p lab.Plan, fol
 	if err != nil {
 		return exit(exitFailed, err)
 	}
-	return checkPaths(ctx, w, p, done, startGauge)
+	return checkPaths(ctx, w, p, o.kernel.backend, done, startGauge)
 }
 
 // measure has a job carried out (startGauge).
@@ -33,17 +34,21 @@ type measure func(ctx context.Context, job gaugeJob, doing func(string)) ([]gaug
 // still has runs to carry out, in about a second each. When one is not what it
 // claims, the error (exit status 4) comes with the table on w. What could not be
 // checked is said, and is no fault.
-func checkPaths(ctx context.Context, w io.Writer, p lab.Plan, done map[string]bool, with measure) error {
+func checkPaths(ctx context.Context, w io.Writer, p lab.Plan, b kernel.Backend, done map[string]bool, with measure) error {
 	paths := kernelPaths(p, done)
 	if len(paths) == 0 {
 		return nil
 	}
 	show, clear := doing(w)
-	held := 0
+	held, checked := 0, 0
 	for i, path := range paths {
+		if err := b.Fits(path); err != nil { // its runs say so
+			fmt.Fprintf(w, "path %s: not checked: %v\n", path.Name, err)
+			continue
+		}
 		show(fmt.Sprintf("path %s (%d of %d)", path.Name, i+1, len(paths)))
 		job := gaugeJob{
-			Asked: path, Carry: path, Backend: backendTUN, Seed: p.Seed, Quick: true,
+			Asked: path, Carry: path, Backend: string(b), Seed: p.Seed, Quick: true,
 			Instruments: []instrument{packetsInstrument},
 		}
 		checks, err := with(ctx, job, func(string) {})
@@ -58,11 +63,12 @@ func checkPaths(ctx context.Context, w io.Writer, p lab.Plan, done map[string]bo
 				path.Name, len(failed), len(failed)+gauge.Count(checks, gauge.Holds)))
 		}
 		held += gauge.Count(checks, gauge.Holds)
+		checked++
 		if why := uncheckedParts(checks); why != "" {
 			fmt.Fprintf(w, "path %s: not checked: %s\n", path.Name, why)
 		}
 	}
-	fmt.Fprintf(w, "kernel site: delay, rate and MTU of %d paths checked, %d checks hold\n", len(paths), held)
+	fmt.Fprintf(w, "kernel site: delay, rate and MTU of %d paths checked, %d checks hold\n", checked, held)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/samewire/samewire/internal/gauge"
 	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/site/kernel"
 )
 
 // checkPlan is a plan of two paths on the kernel site and one on the virtual.
@@ -47,7 +48,7 @@ func TestCheckPaths(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var said strings.Builder
 			measured := ""
-			err := checkPaths(t.Context(), &said, checkPlan(), c.done, func(_ context.Context, j gaugeJob, _ func(string)) ([]gauge.Check, error) {
+			err := checkPaths(t.Context(), &said, checkPlan(), kernel.TUN, c.done, func(_ context.Context, j gaugeJob, _ func(string)) ([]gauge.Check, error) {
 				measured += j.Asked.Name
 				if j.Asked != j.Carry || j.Seed != 7 || !j.Quick || j.Backend != backendTUN {
 					t.Errorf("asked for %+v", j)

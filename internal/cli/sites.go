@@ -35,7 +35,7 @@ type openSite struct {
 // machine lacks, and how to get it.
 func openSiteNamed(ctx context.Context, name lab.SiteName, o siteOptions, say func(string)) (openSite, error) {
 	if name == lab.Kernel {
-		if err := kernel.Check(); err != nil {
+		if err := o.kernel.backend.Check(); err != nil {
 			return openSite{}, err
 		}
 	}
@@ -101,6 +101,9 @@ func (o kernelOptions) args() []string {
 	}
 	if o.noOffload {
 		args = append(args, "--no-offload")
+	}
+	if o.backend != "" {
+		args = append(args, "--backend", string(o.backend))
 	}
 	return args
 }

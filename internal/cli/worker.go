@@ -35,6 +35,7 @@ func newWorker() *cobra.Command {
 	c.Flags().StringVar(&site, "site", "", "virtual, process or kernel")
 	c.Flags().BoolVar(&options.spin, "spin", false, "keep the cores awake")
 	c.Flags().BoolVar(&options.noOffload, "no-offload", false, "kernel site: no offload on the devices")
+	backendFlag(c, &options.backend)
 	return c
 }
 
@@ -72,7 +73,7 @@ func work(site lab.SiteName, options kernelOptions) error {
 	case lab.Process:
 		carrier = runner.Direct{Site: newInprocSite(site)}
 	case lab.Kernel:
-		if err := kernel.Check(); err != nil {
+		if err := options.backend.Check(); err != nil {
 			hello.Problem = err.Error()
 		}
 		carrier = runner.Direct{Site: newKernelSite(options)}

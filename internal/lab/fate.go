@@ -19,6 +19,10 @@ const (
 	DropNAT      Reason = "nat"      // to an address that is no longer the client's
 )
 
+// DropNetem is the reason for what the kernel's netem dropped, where that moves
+// the packets: by chance, or for its limit, which it does not tell apart.
+const DropNetem Reason = "netem"
+
 // Reasons lists all reasons for which the link drops.
 func Reasons() []Reason {
 	return []Reason{

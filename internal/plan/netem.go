@@ -22,6 +22,10 @@ type Netem struct {
 	// Missing says what the commands cannot do or do otherwise, one sentence
 	// each.
 	Missing []string
+	// Absent are those of Missing without which it is another path: what the
+	// commands leave out altogether, and not only do at another place or with
+	// other arithmetic.
+	Absent []string
 }
 
 // Device stands for the name of a device in the commands of a Netem.
@@ -46,7 +50,7 @@ func ExportNetem(p lab.Path) Netem {
 		n.Ethtool = []string{"-K", Device, "tso", "off", "gso", "off", "gro", "off"}
 	}
 	if p.Rebind != (lab.Rebind{}) {
-		e.miss("rebinding of the client's address or port")
+		e.lack("rebinding of the client's address or port")
 	}
 	return n
 }
@@ -58,7 +62,15 @@ type exporter struct {
 	out   *Netem
 }
 
-// miss says what tc cannot do, once.
+// lack says what tc leaves out altogether, once.
+func (e *exporter) lack(what string) {
+	if !e.said[what] {
+		e.out.Absent = append(e.out.Absent, what)
+	}
+	e.miss(what)
+}
+
+// miss says what tc cannot do, or does otherwise, once.
 func (e *exporter) miss(what string) {
 	if !e.said[what] {
 		e.said[what] = true
@@ -70,15 +82,26 @@ func (e *exporter) way(d lab.Direction) (commands []string) {
 	w := e.path.Way(d)
 	e.super = e.super || w.Loss.Super
 	e.missing(w)
-	parent := "root"
+	shaped := w.Rate > 0 && !w.Police
+	root := "root"
 	if args := e.netem(w); args != "" {
-		commands = append(commands, "qdisc add dev "+Device+" root handle 1: netem "+args)
-		parent = "parent 1:1"
+		commands = append(commands, "qdisc add dev "+Device+" root handle 1: "+sizes(w, shaped)+"netem "+args)
+		root = "parent 1:1"
 	}
-	if w.Rate > 0 && !w.Police {
-		commands = append(commands, e.rate(w, parent)...)
+	if shaped {
+		commands = append(commands, e.rate(w, root, sizes(w, root == "root"))...)
 	}
 	return append(commands, e.filters(w)...)
+}
+
+// sizes has the words by which a rate counts other bytes than a frame's. They
+// must stand at the root: Linux refuses them elsewhere ("STAB not supported on a
+// non root"), and what hangs from the root counts by them as well.
+func sizes(w lab.Way, here bool) string {
+	if !here {
+		return ""
+	}
+	return fmt.Sprintf("stab overhead %d linklayer ethernet ", w.Overhead-ethernet)
 }
 
 // netem has the arguments of netem itself; empty where it is not needed.
@@ -133,7 +156,7 @@ func (e *exporter) jitter(w lab.Way, add func(...string)) {
 		add("distribution", string(j.Distribution))
 	}
 	if j.InOrder {
-		e.miss("jitter without reordering: netem lets packets overtake")
+		e.lack("jitter without reordering: netem lets packets overtake")
 	}
 	if w.Rate > 0 {
 		e.miss("jitter behind the rate: here packets are delayed first, and wait for the rate then")
@@ -148,7 +171,7 @@ func (e *exporter) loss(l lab.Loss, add func(...string)) {
 		return
 	case l.Burst > 1:
 		add("loss", percent(l.Share))
-		e.miss("loss in bursts of exactly " + strconv.Itoa(l.Burst) + ": here the same share is lost independently")
+		e.lack("loss in bursts of exactly " + strconv.Itoa(l.Burst) + ": here the same share is lost independently")
 	default:
 		add("loss", percent(l.Share))
 	}
@@ -158,14 +181,14 @@ func (e *exporter) loss(l lab.Loss, add func(...string)) {
 }
 
 // rate has tbf, with its queue or active queue management.
-func (e *exporter) rate(w lab.Way, parent string) []string {
+func (e *exporter) rate(w lab.Way, parent, sizes string) []string {
 	burst := max(w.Burst, tbfPackets*int64(w.DeviceMTU()))
 	if w.Burst == 0 {
 		e.miss("a plain wire: tbf lets the first packet after a pause pass at once, a packet's time on the wire too early")
 	}
 	limit := e.queueBytes(w)
-	c := fmt.Sprintf("qdisc add dev %s %s handle 2: stab overhead %d linklayer ethernet tbf rate %dbit burst %d limit %d",
-		Device, parent, w.Overhead-ethernet, int64(w.Rate), burst, limit)
+	c := fmt.Sprintf("qdisc add dev %s %s handle 2: %stbf rate %dbit burst %d limit %d",
+		Device, parent, sizes, int64(w.Rate), burst, limit)
 	if w.AQM.Kind == "" {
 		return []string{c}
 	}
@@ -257,7 +280,7 @@ func (e *exporter) missing(w lab.Way) {
 		{w.Shrink != (lab.Shrink{}), "an MTU that shrinks"},
 	} {
 		if m.is {
-			e.miss(m.what)
+			e.lack(m.what)
 		}
 	}
 	if w.Loss != (lab.Loss{}) || w.Rules != "" {

@@ -23,8 +23,8 @@ func TestExportNetem(t *testing.T) {
 		{"jitter", lab.Way{Delay: 20 * ms, Jitter: lab.Jitter{Spread: 5 * ms, Distribution: lab.Normal}},
 			[]string{"qdisc add dev DEV root handle 1: netem delay 20000us 5000us distribution normal limit 1000000"}, 0},
 		{"loss and rate", lab.Way{Delay: 20 * ms, Loss: lab.Loss{Share: 0.003}, Rate: 1e7, Queue: lab.Queue{Bytes: 60000}}, []string{
-			"qdisc add dev DEV root handle 1: netem delay 20000us loss 0.3% limit 1000000",
-			"qdisc add dev DEV parent 1:1 handle 2: stab overhead -14 linklayer ethernet tbf rate 10000000bit burst 1500 limit 61500",
+			"qdisc add dev DEV root handle 1: stab overhead -14 linklayer ethernet netem delay 20000us loss 0.3% limit 1000000",
+			"qdisc add dev DEV parent 1:1 handle 2: tbf rate 10000000bit burst 1500 limit 61500",
 		}, 2},
 		{"gemodel", lab.Way{Loss: lab.Loss{Gilbert: lab.Gilbert{P: 0.01, R: 0.1, Bad: 1}}},
 			[]string{"qdisc add dev DEV root handle 1: netem loss gemodel 1% 10% 100% 0% limit 1000000"}, 1},

@@ -76,6 +76,9 @@ func WarnLoss(records []lab.Record) (out []string) {
 			if key.path.Way(d).Loss.ECN {
 				continue // some are marked instead
 			}
+			if key.path.Way(d).Limit > 0 && way.Drops[string(lab.DropNetem)] > 0 {
+				continue // netem counts those for its limit as well
+			}
 			if all[key] == nil {
 				all[key] = &seen{lengths: map[uint64][]float64{}}
 			}
@@ -100,7 +103,7 @@ func (s *seen) add(seed uint64, l lab.Loss, w lab.WireWay) {
 		n -= w.Drops[string(reason)]
 	}
 	s.packets += n
-	s.lost += w.Drops[string(lab.DropLoss)]
+	s.lost += w.Drops[string(lab.DropLoss)] + w.Drops[string(lab.DropNetem)]
 	s.expected += expectedLoss(l, n)
 	s.lengths[seed] = append(s.lengths[seed], float64(n))
 }

@@ -18,6 +18,7 @@ func difference(have, want lab.Plan) string {
 		{"question", have.Question, want.Question},
 		{"seed", fmt.Sprint(have.Seed), fmt.Sprint(want.Seed)},
 		{"repetitions", fmt.Sprint(have.Reps), fmt.Sprint(want.Reps)},
+		{"backend", backend(have), backend(want)},
 		{"number of runs", fmt.Sprint(len(have.Runs)), fmt.Sprint(len(want.Runs))},
 	} {
 		if d.have != d.want {
@@ -30,6 +31,15 @@ func difference(have, want lab.Plan) string {
 		}
 	}
 	return ""
+}
+
+// backend is what moves the plan's packets on the site kernel; those that do not
+// say have samewire's own link.
+func backend(p lab.Plan) string {
+	if p.Backend == "" {
+		return "tun"
+	}
+	return p.Backend
 }
 
 // differs names what differs between two runs, with both values.

@@ -32,15 +32,31 @@ type Host struct {
 
 // newHost makes a host. On an error nothing of it is left.
 func newHost(n network, offload bool) (*Host, error) {
+	return newHostWith(n, offload, (*Host).build)
+}
+
+// newHostWith makes a host of what build makes, on the host's thread.
+func newHostWith(n network, offload bool, build func(*Host) error) (*Host, error) {
 	h := &Host{network: n, thread: newThread(), device: device{fd: -1}, offload: offload}
-	if err := h.thread.do(h.build); err != nil {
+	if err := h.thread.do(func() error { return build(h) }); err != nil {
 		return nil, errors.Join(fmt.Errorf("make host %s: %w", n.addr, err), h.Close())
 	}
 	return h, nil
 }
 
-// build makes the host's namespace and all in it, on the host's thread.
-func (h *Host) build() error {
+// build makes the host's namespace and all in it.
+func (h *Host) build() (err error) {
+	if err := h.enter(); err != nil {
+		return err
+	}
+	if h.device, err = openDevice(deviceName, h.offload); err != nil {
+		return err
+	}
+	return h.network.setUp(h.netlink)
+}
+
+// enter makes the host's namespace, which has no device yet.
+func (h *Host) enter() error {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		return explainNamespace(err)
 	}
@@ -54,13 +70,10 @@ func (h *Host) build() error {
 		return fmt.Errorf("name network namespace: %w", err)
 	}
 	h.inode = st.Ino
-	if h.device, err = openDevice(deviceName, h.offload); err != nil {
-		return err
-	}
 	if h.netlink, err = netlink.NewHandle(unix.NETLINK_ROUTE); err != nil {
 		return fmt.Errorf("open netlink: %w", err)
 	}
-	return h.network.setUp(h.netlink)
+	return nil
 }
 
 // Addr is the host's address.

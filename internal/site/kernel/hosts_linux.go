@@ -24,7 +24,8 @@ type Hosts struct {
 	run            lab.Run
 	client, server *Host
 	observer       *observer
-	pump           *pump
+	pump           *pump // of backend TUN
+	pair           *pair // of backend Netem
 	spinner        *spinner
 
 	running  Running
@@ -43,25 +44,31 @@ func (s *Site) Open(ctx context.Context, run lab.Run) (*Hosts, error) {
 	}
 	promptProcess()
 	h := &Hosts{site: *s, run: run}
-	if err := h.open(); err != nil {
+	if err := h.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open kernel site: %w", err), h.Close())
 	}
 	return h, nil
 }
 
-func (h *Hosts) open() error {
+func (h *Hosts) open(ctx context.Context) (err error) {
+	if h.site.Spin {
+		if h.spinner, err = startSpinner(); err != nil {
+			return err
+		}
+	}
+	if h.site.Backend == Netem {
+		return h.openNetem(ctx)
+	}
+	return h.openTUN()
+}
+
+func (h *Hosts) openTUN() (err error) {
 	client, server := networks(h.run)
-	var err error
 	if h.client, err = newHost(client, !h.site.NoOffload); err != nil {
 		return err
 	}
 	if h.server, err = newHost(server, !h.site.NoOffload); err != nil {
 		return err
-	}
-	if h.site.Spin {
-		if h.spinner, err = startSpinner(); err != nil {
-			return err
-		}
 	}
 	h.observer = newObserver(h.run)
 	h.pump, err = newPump(h.observer, h.lane(lab.Up, h.client, h.server), h.lane(lab.Down, h.server, h.client))
@@ -70,6 +77,24 @@ func (h *Hosts) open() error {
 	}
 	h.pump.start()
 	return nil
+}
+
+func (h *Hosts) openNetem(ctx context.Context) (err error) {
+	path := h.run.Cell.Path
+	if err := Netem.Fits(path); err != nil {
+		return err
+	}
+	client, server := networks(h.run)
+	if h.client, err = newBareHost(client); err != nil {
+		return err
+	}
+	if h.server, err = newBareHost(server); err != nil {
+		return err
+	}
+	super := (path.Up.Loss.Super || path.Down.Loss.Super) && !h.site.NoOffload
+	h.observer = newNetemObserver()
+	h.pair, err = join(ctx, h.client, h.server, path, super, h.observer)
+	return err
 }
 
 func (h *Hosts) lane(d lab.Direction, from, to *Host) *lane {
@@ -154,6 +179,10 @@ func (h *Hosts) observe(end time.Duration) lab.Facts {
 	h.observer.mu.Lock()
 	f := lab.Facts{Wire: h.observer.witness.Facts(end, endMargin)}
 	h.observer.mu.Unlock()
+	if h.pair != nil {
+		h.pair.addDrops(&f.Wire)
+		return f
+	}
 	f.Lateness = link.Summary(&h.pump.lanes[lab.Up].late, &h.pump.lanes[lab.Down].late)
 	h.addLost(&f.Wire.Up, lab.Up, h.client, h.server)
 	h.addLost(&f.Wire.Down, lab.Down, h.server, h.client)
@@ -172,8 +201,12 @@ func (h *Hosts) addLost(way *lab.WireWay, d lab.Direction, from, to *Host) {
 	}
 }
 
-// broken returns why the pump ended before its time, if it did.
+// broken returns why the pump ended before its time, if it did, or what else
+// keeps the facts from being whole.
 func (h *Hosts) broken() error {
+	if h.pair != nil {
+		return h.pair.broken()
+	}
 	select {
 	case <-h.pump.done:
 		return h.pump.err
@@ -194,6 +227,9 @@ func (h *Hosts) Close() error {
 	}
 	if h.spinner != nil {
 		errs = append(errs, h.spinner.close())
+	}
+	if h.pair != nil {
+		errs = append(errs, h.pair.close())
 	}
 	errs = append(errs, h.stopPump(), closeHosts(h.client, h.server))
 	reapOrphans()

@@ -21,7 +21,26 @@ type Site struct {
 	// The packets on the wire are the same; moving them takes several times the
 	// processor time.
 	NoOffload bool
+	// Backend moves the packets between the hosts; empty means TUN.
+	Backend Backend
 }
+
+// Backend is what moves the packets between the two hosts of a run.
+type Backend string
+
+// The backends.
+const (
+	// TUN is samewire's own link, on TUN devices.
+	TUN Backend = "tun"
+	// Netem is the kernel's: a veth pair, and on its devices the queueing
+	// disciplines of plan.ExportNetem. It is there to compare with. A path that
+	// those cannot make is lab.ErrUnsupported; what they make otherwise than the
+	// link does is for the caller to say (see Netem's Missing there).
+	Netem Backend = "netem"
+)
+
+// Backends lists all backends.
+func Backends() []Backend { return []Backend{TUN, Netem} }
 
 // SpinCommand is the first argument with which a site that spins starts its own
 // executable again.

@@ -18,6 +18,9 @@ var errLinux = errors.New("the kernel site needs Linux")
 // Check says that kernel runs cannot be carried out on this system.
 func Check() error { return errLinux }
 
+// Check says that kernel runs cannot be carried out on this system.
+func (Backend) Check() error { return errLinux }
+
 // Open fails: the site needs Linux.
 func (s *Site) Open(context.Context, lab.Run) (*Hosts, error) { return nil, errLinux }
 

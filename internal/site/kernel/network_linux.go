@@ -15,7 +15,7 @@ import (
 	"github.com/samewire/samewire/internal/lab"
 )
 
-// deviceName is the name of a host's TUN device, as programs on it see it.
+// deviceName is the name of a host's device, as programs on it see it.
 const deviceName = "wire"
 
 // queueLength is how many packets the kernel may hold for us to read. TUN lets
@@ -30,6 +30,7 @@ type network struct {
 	mtu        int
 	cc         string // TCP's congestion control; empty: the kernel's default
 	initCwnd   int    // TCP's initial window in segments; 0: the kernel's default
+	shaped     bool   // the device's queueing discipline is set up elsewhere
 }
 
 // networks returns the networks of a run's two hosts.
@@ -77,7 +78,7 @@ func (n network) setUp(handle *netlink.Handle) error {
 		{"set queue length", func() error { return handle.LinkSetTxQLen(wire, queueLength) }},
 		{"switch multicast off", func() error { return handle.LinkSetMulticastOff(wire) }},
 		{"switch link-local addresses off", func() error { return linkLocalOff(handle, wire) }},
-		{"set queueing discipline", func() error { return plainQueue(handle, wire) }},
+		{"set queueing discipline", func() error { return n.plainQueue(handle, wire) }},
 		{"bring device up", func() error { return handle.LinkSetUp(wire) }},
 		{"add address", func() error { return n.addAddress(handle, wire) }},
 		{"add routes", func() error { return n.addRoutes(handle, wire) }},
@@ -106,7 +107,10 @@ func linkLocalOff(handle *netlink.Handle, wire netlink.Link) error {
 // plainQueue gives the device a first-in first-out queue as long as its own,
 // whatever the machine's default: no fair queueing, no active queue management,
 // no pacing below the socket. A kernel built without traffic control has one.
-func plainQueue(handle *netlink.Handle, wire netlink.Link) error {
+func (n network) plainQueue(handle *netlink.Handle, wire netlink.Link) error {
+	if n.shaped {
+		return nil
+	}
 	err := handle.QdiscReplace(&netlink.GenericQdisc{
 		QdiscAttrs: netlink.QdiscAttrs{LinkIndex: wire.Attrs().Index, Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT},
 		QdiscType:  "pfifo",

@@ -76,12 +76,14 @@ func (t *tap) see(packet []byte, from unix.Sockaddr) {
 	o := t.observer
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if ends.match(packet) {
-		o.witness.See(d, o.now(), packet, lab.Fate{})
+	if !ends.match(packet) {
+		o.witness.Foreign(d)
+		return
 	}
+	o.witness.See(d, o.now(), packet, lab.Fate{})
 }
 
-// missed is how many packets came too fast for the tap.
+// missed is how many packets came too fast for the tap since it was asked last.
 func (t *tap) missed() int {
 	s, err := unix.GetsockoptTpacketStats(t.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS)
 	if err != nil {
