@@ -18,7 +18,7 @@ func TestGaugeJobJSON(t *testing.T) {
 	}
 	traced := path
 	traced.Down.Rate, traced.Down.Queue = 0, lab.Queue{}
-	traced.Down.Trace = lab.Trace{Name: "t.csv", Kind: lab.RateCSV, Data: "0,10mbit\n"}
+	traced.Down.Trace = lab.NewTrace("t.csv", "0,10mbit\n")
 	want := gaugeJob{Asked: path, Carry: traced, Backend: backendTUN, Seed: 7, Span: 5, Instruments: []instrument{packetsInstrument}}
 	b, err := want.encode()
 	if err != nil {
