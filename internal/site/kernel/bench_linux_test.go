@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/vishvananda/netlink"
+
+	"github.com/samewire/samewire/internal/lab"
 )
 
 func BenchmarkRoundTrip(b *testing.B) {
@@ -24,6 +26,75 @@ func BenchmarkRoundTrip(b *testing.B) {
 				b.ReportMetric(got.P99.Seconds()*1e3, "rtt-p99-ms")
 				b.ReportMetric(f.Lateness.P50*1e6, "late-p50-us")
 				b.ReportMetric(f.Lateness.P99*1e6, "late-p99-us")
+			}
+		})
+	}
+}
+
+// flood sends datagrams over the run's path, and returns what arrived.
+func flood(b *testing.B, site *Site, run lab.Run, send string) (tally, lab.Facts) {
+	b.Helper()
+	server := &part{name: "tally"}
+	site.Server, site.Client = server, &part{name: "flood", args: words(send), answer: new(int)}
+	hosts, err := site.Open(b.Context(), run)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := hosts.Serve(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := hosts.Get(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	var got tally
+	if err := server.program.ask("what", &got); err != nil {
+		b.Fatal(err)
+	}
+	facts := hosts.Facts()
+	if err := hosts.Close(); err != nil {
+		b.Fatal(err)
+	}
+	if e := facts.Server.UDPReceiveErrors; e == nil || *e != 0 || facts.Wire.Up.Drops[dropByLab] != 0 {
+		b.Logf("the receiver or the lab was too slow: %+v", facts)
+	}
+	return got, facts
+}
+
+// BenchmarkGigabit sends packets of 1500 bytes over a path of 1 Gbit/s, more
+// than fit, for 10 seconds: each is decided on by itself.
+func BenchmarkGigabit(b *testing.B) {
+	requireKernel(b)
+	const rate, size = 1e9, 1500
+	run := runOn(time.Millisecond, rate)
+	run.Cell.Path.Up.Queue.Packets = 10000 // so that it never runs dry when the sender does not come to run
+	for b.Loop() {
+		quiet(b)
+		got, facts := flood(b, new(Site), run, "10600 1472 85500 16")
+		have := got.Rate * size * 8
+		b.ReportMetric(have/1e9, "gbit/s")
+		b.ReportMetric((have/rate-1)*100, "rate-error-%")
+		b.ReportMetric(got.Rate, "packets/s")
+		b.ReportMetric(facts.Lateness.P50*1e6, "late-p50-us")
+		b.ReportMetric(facts.Lateness.P99*1e6, "late-p99-us")
+		b.ReportMetric(facts.Lateness.Max*1e6, "late-max-us")
+	}
+}
+
+// BenchmarkDelay is by how much a path's delay is wrong, one way, from before a
+// datagram is sent to the receiver's kernel's stamp.
+func BenchmarkDelay(b *testing.B) {
+	requireKernel(b)
+	for _, spin := range []bool{false, true} {
+		b.Run(fmt.Sprintf("spin=%v", spin), func(b *testing.B) {
+			const delay = 20 * time.Millisecond
+			for b.Loop() {
+				quiet(b)
+				got, facts := flood(b, &Site{Spin: spin}, runOn(delay, 0), "3000 100 200 1")
+				b.ReportMetric(float64(got.Min-delay)/1e3, "error-min-us")
+				b.ReportMetric(float64(got.P50-delay)/1e3, "error-p50-us")
+				b.ReportMetric(float64(got.P99-delay)/1e3, "error-p99-us")
+				b.ReportMetric(facts.Lateness.P50*1e6, "late-p50-us")
+				b.ReportMetric(facts.Lateness.P99*1e6, "late-p99-us")
 			}
 		})
 	}

@@ -33,6 +33,7 @@ type pump struct {
 	closed  bool
 	poll    [3]unix.PollFd
 	timeout unix.Timespec
+	poller  poller
 
 	done chan struct{}
 	err  error // why the pump ended early; valid when done is closed
@@ -126,16 +127,25 @@ func (p *pump) deliver() {
 
 // wait sleeps until a packet can be read, one is due, or the pump must stop.
 func (p *pump) wait() error {
+	var timeout *unix.Timespec
+	at := min(p.lanes[0].next, p.lanes[1].next)
+	if at != never {
+		sleep := p.poller.wait(p.observer.now(), at)
+		if sleep == 0 {
+			return nil
+		}
+		p.timeout = unix.NsecToTimespec(int64(sleep))
+		timeout = &p.timeout
+	}
 	for i := range p.poll {
 		p.poll[i].Revents = 0
 	}
-	var timeout *unix.Timespec
-	if at := min(p.lanes[0].next, p.lanes[1].next); at != never {
-		p.timeout = unix.NsecToTimespec(int64(max(at-p.observer.now(), 0)))
-		timeout = &p.timeout
-	}
-	if _, err := unix.Ppoll(p.poll[:], timeout, nil); err != nil && err != unix.EINTR {
+	n, err := unix.Ppoll(p.poll[:], timeout, nil)
+	if err != nil && err != unix.EINTR {
 		return err
+	}
+	if n == 0 && err == nil {
+		p.poller.woke(p.observer.now(), at)
 	}
 	if p.poll[2].Revents != 0 {
 		p.stopped.Store(true)

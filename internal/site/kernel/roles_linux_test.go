@@ -24,6 +24,7 @@ func play(name string, args []string) error {
 		"echo": playEcho, "ping": playPing,
 		"collect": playCollect, "send": playSend, "burst": playBurst,
 		"give": playGive, "fetch": playFetch, "sysctl": playSysctl,
+		"flood": playFlood, "tally": playTally,
 		"sink": playSink, "source": playSource, "busy": playBusy,
 		"check": playCheck, "private-tun": playPrivateTUN, "no-tun": playNoTUN, "locked-tun": playLockedTUN, "limit": playLimit, "read-only": playReadOnly,
 		"samewire": playSamewire, "worker": playWorker, "cycle": playCycle,
