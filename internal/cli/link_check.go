@@ -22,7 +22,7 @@ type checkOptions struct {
 	path, carry, backend string
 	seed                 uint64
 	seconds              float64
-	quick, json          bool
+	quick, noTCP, json   bool
 }
 
 func newLinkCheck(s streams) *cobra.Command {
@@ -50,6 +50,7 @@ make it; 130 interrupted.`,
 	f.Uint64Var(&o.seed, "seed", lab.DefaultSeed, "seed of the path's chance")
 	f.Float64Var(&o.seconds, "seconds", gauge.DefaultSpan.Seconds(), "how long each instrument measures, 0.5 to 600")
 	f.BoolVar(&o.quick, "quick", false, "delay, rate and MTU only, in about a second, as before a study")
+	f.BoolVar(&o.noTCP, "no-tcp", false, "leave out what takes TCP: goodput, and the capacity of an unlimited path")
 	f.BoolVar(&o.json, "json", false, "print JSON instead of the table")
 	return c
 }
@@ -81,9 +82,10 @@ func (o checkOptions) job() (gaugeJob, error) {
 	if !(o.seconds >= 0.5 && o.seconds <= 600) {
 		faults = append(faults, fmt.Sprintf("--seconds %g: must be from 0.5 to 600", o.seconds))
 	}
-	if o.quick {
-		j.Instruments = j.Instruments[:1]
-	} else {
+	if o.quick || o.noTCP {
+		j.Instruments = []instrument{packetsInstrument}
+	}
+	if !o.quick {
 		j.Span = time.Duration(o.seconds * float64(time.Second))
 	}
 	if len(faults) > 0 {

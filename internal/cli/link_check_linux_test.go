@@ -52,17 +52,22 @@ func TestLinkCheckHolds(t *testing.T) {
 	for _, c := range []struct {
 		path string
 		must []string // up: judged, not merely left unchecked
+		tcp  bool
 	}{
-		{"rtt 40ms", []string{gauge.Delay, gauge.LossShare, gauge.LossShareFull, gauge.Reordered, gauge.Duplicated, gauge.MTU}},
-		{"rtt 20ms rate 10mbit queue 50p", []string{gauge.Delay, gauge.Rate, gauge.QueueWait, gauge.Queue}},
-		{"rtt 20ms family ipv6 down{rate 20mbit loss 1%} up{loss 5%}", []string{gauge.LossShare, gauge.LossRun, gauge.LossShareFull}},
-		{"rtt 20ms mtu 1400", []string{gauge.MTU, gauge.TooBig}},
+		{"rtt 40ms", []string{gauge.Delay, gauge.LossShare, gauge.LossShareFull, gauge.Reordered, gauge.Duplicated, gauge.MTU}, false},
+		{"rtt 20ms rate 10mbit queue 50p", []string{gauge.Delay, gauge.Rate, gauge.QueueWait, gauge.Queue}, true},
+		{"rtt 20ms family ipv6 down{rate 20mbit loss 1%} up{loss 5%}", []string{gauge.LossShare, gauge.LossRun, gauge.LossShareFull}, false},
+		{"rtt 20ms mtu 1400", []string{gauge.MTU, gauge.TooBig}, false},
 	} {
 		t.Run(c.path, func(t *testing.T) {
 			var r linkReport
 			for range 4 { // others use the machine
 				status := ""
-				r, status = linkCheck(t, "--seconds", "0.6", "--path", c.path)
+				args := []string{"--seconds", "0.6", "--path", c.path}
+				if !c.tcp {
+					args = append(args, "--no-tcp")
+				}
+				r, status = linkCheck(t, args...)
 				if (status == "0") != r.OK || (r.Fails == 0) != r.OK || status != "0" && status != "4" {
 					t.Fatalf("exit status %s, ok %v, %d fail", status, r.OK, r.Fails)
 				}
@@ -78,8 +83,13 @@ func TestLinkCheckHolds(t *testing.T) {
 					t.Errorf("%s up is %s: %s", name, got.State, got.Note)
 				}
 			}
-			if capacity := checkOf(t, r, gauge.Capacity, "up"); capacity.Measured == nil || *capacity.Measured <= 0 {
-				t.Errorf("capacity: %+v", capacity)
+			if !c.tcp {
+				return
+			}
+			for _, name := range []string{gauge.Capacity, gauge.Goodput} {
+				if got := checkOf(t, r, name, "up"); got.Measured == nil || *got.Measured <= 0 {
+					t.Errorf("%s: %+v", name, got)
+				}
 			}
 		})
 	}
@@ -107,11 +117,11 @@ func TestLinkCheckFindsOutAWrongPath(t *testing.T) {
 		{"rtt 20ms", "rtt 30ms", gauge.RTT, "--quick"},
 		{"rtt 20ms rate 10mbit", "rtt 20ms rate 9mbit", gauge.Rate, "--quick"},
 		{"rtt 20ms mtu 1400", "rtt 20ms mtu 1300", gauge.MTU, "--quick"},
-		{"rtt 20ms loss 5%", "rtt 20ms loss 8%", gauge.LossShare, "--seconds=1"},
-		{"rtt 20ms rate 10mbit queue 50p", "rtt 20ms rate 10mbit queue 30p", gauge.QueueWait, "--seconds=1"},
+		{"rtt 20ms loss 5%", "rtt 20ms loss 8%", gauge.LossShare, "--seconds=1 --no-tcp"},
+		{"rtt 20ms rate 10mbit queue 50p", "rtt 20ms rate 10mbit queue 30p", gauge.QueueWait, "--seconds=1 --no-tcp"},
 	} {
 		t.Run(c.asked, func(t *testing.T) {
-			r, status := linkCheck(t, c.flag, "--path", c.asked, "--carry", c.carried)
+			r, status := linkCheck(t, append(strings.Fields(c.flag), "--path", c.asked, "--carry", c.carried)...)
 			if status != "4" || r.OK || r.Fails == 0 {
 				t.Fatalf("exit status %s, want 4: %d fail", status, r.Fails)
 			}

@@ -142,6 +142,26 @@ func TestSpacing(t *testing.T) {
 	}
 }
 
+func TestRoomAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		way  lab.Way
+		want int
+	}{
+		{lab.Way{}, math.MaxInt},
+		{lab.Way{Limit: 5}, 5},
+		{lab.Way{Rate: 1e6, Queue: lab.Queue{Packets: 3}}, 4},
+		{lab.Way{Rate: 1e6, Queue: lab.Queue{Bytes: 1999}}, 2},
+		{lab.Way{Rate: 1e6, Queue: lab.Queue{Bytes: 500}}, 1},
+		{lab.Way{Rate: 1e6, Burst: 3000, Police: true}, 3},
+		{lab.Way{Throttle: lab.Throttle{Transport: lab.UDP, Rate: 1e6, Burst: 2000}}, 2},
+		{lab.Way{Rate: 1e6, Queue: lab.Queue{Packets: 4}, AQM: lab.AQM{Kind: lab.CoDel}}, 4},
+	} {
+		if got := roomAtOnce(lab.Path{}, c.way, 1000); got != c.want {
+			t.Errorf("%+v: %d, want %d", c.way, got, c.want)
+		}
+	}
+}
+
 func TestCopies(t *testing.T) {
 	for share, want := range map[float64]int{0: 2, 0.01: 3, 0.05: 5, 0.5: 20, 0.9: 40, 1: 40} {
 		if got := copiesAgainst(share); got != want {

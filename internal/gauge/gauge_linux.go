@@ -142,7 +142,7 @@ func (s *session) delays() error {
 	if tail > longestWait || time.Duration(n)*every > longestWait {
 		for _, d := range directions() {
 			s.checks = append(s.checks, unchecked(Delay, d.String(), "s", delayGrid(s.Path.Way(d)).quantile(0.5),
-				0, 0, "the path is too slow for a check of half a minute"))
+				math.NaN(), 0, "the path is too slow for a check of half a minute"))
 		}
 		return nil
 	}
@@ -191,6 +191,9 @@ func (s *session) loss(d lab.Direction, f form) ([]Check, error) {
 	t := s.train(w, f)
 	if why := s.obstacle(d); why != "" && w.Rules == "" {
 		return []Check{unchecked(share, d.String(), "1", w.Loss.Mean(), math.NaN(), 0, why)}, nil
+	}
+	if f == joined && t.joined < 2 {
+		return []Check{unchecked(share, d.String(), "1", w.Loss.Mean(), math.NaN(), 0, "the path has no room for a super-packet")}, nil
 	}
 	series, err := s.undisturbed(d, t)
 	if f == joined && noOffload(err) {
@@ -247,7 +250,7 @@ func (s *session) train(w lab.Way, f form) train {
 	case full:
 		t.payload = leastMTU(w) - s.wire.client.header()
 	case joined:
-		t.joined = joinedCount
+		t.joined = min(joinedCount, roomAtOnce(s.Path, w, s.ipSize(t.payload)))
 		least *= joinedCount / 2
 	}
 	count := max(t.joined, 1)

@@ -112,6 +112,25 @@ func policed(w lab.Way) bool {
 	return w.Police || throttled(w, lab.UDP) && (w.Rate == 0 || w.Throttle.Rate < w.Rate)
 }
 
+// roomAtOnce is how many packets of a size a way takes at one instant when
+// nothing else is on it.
+func roomAtOnce(p lab.Path, w lab.Way, size int) int {
+	room := math.MaxInt
+	if w.Limit > 0 {
+		room = w.Limit
+	}
+	if queue, ok := queueBytes(w, p.RTT(), size); ok {
+		room = min(room, int((queue+float64(w.Burst))/float64(size))+1)
+	}
+	if b := bucket(w); policed(w) {
+		room = min(room, int(b)/size)
+	}
+	if w.AQM != (lab.AQM{}) && w.Queue.Packets > 0 {
+		room = min(room, w.Queue.Packets)
+	}
+	return room
+}
+
 // refused is how many of n packets, at most, the receiver's device may well
 // refuse for a bit flipped in the IP version: the path did that, not the lab.
 func refused(w lab.Way, size, n int) int {

@@ -59,6 +59,9 @@ func (t train) send(from, to *socket, id uint32, sent []int64) error {
 	for i := 0; i < t.n; i += joined {
 		if i >= t.burst {
 			due = t.pace(due)
+		} else if i%burstBatch == 0 { // what reads the device must keep up
+			sleepUntil(due)
+			due += burstBatch * int64(burstSpacing)
 		}
 		k := min(joined, t.n-i)
 		for j := range k {
@@ -78,6 +81,13 @@ func (t train) send(from, to *socket, id uint32, sent []int64) error {
 	}
 	return nil
 }
+
+// A burst is sent in batches, 200,000 packets a second: that is above any rate
+// that is measured so, and what reads the device can keep up.
+const (
+	burstBatch   = 50
+	burstSpacing = 5 * time.Microsecond
+)
 
 // pace waits until the next is due and returns when that was.
 func (t train) pace(due int64) int64 {
