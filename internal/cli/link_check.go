@@ -23,6 +23,7 @@ type checkOptions struct {
 	seed                 uint64
 	seconds              float64
 	quick, json          bool
+	only                 []string
 }
 
 func newLinkCheck(s streams) *cobra.Command {
@@ -50,6 +51,7 @@ make it; 130 interrupted.`,
 	f.Uint64Var(&o.seed, "seed", lab.DefaultSeed, "seed of the path's chance")
 	f.Float64Var(&o.seconds, "seconds", gauge.DefaultSpan.Seconds(), "how long each instrument measures, 0.5 to 600")
 	f.BoolVar(&o.quick, "quick", false, "delay, rate and MTU only, in about a second, as before a study")
+	f.StringSliceVar(&o.only, "only", nil, "only these instruments: packets, streams (TCP), capacity")
 	f.BoolVar(&o.json, "json", false, "print JSON instead of the table")
 	return c
 }
@@ -81,8 +83,20 @@ func (o checkOptions) job() (gaugeJob, error) {
 	if !(o.seconds >= 0.5 && o.seconds <= 600) {
 		faults = append(faults, fmt.Sprintf("--seconds %g: must be from 0.5 to 600", o.seconds))
 	}
+	if len(o.only) > 0 {
+		j.Instruments = nil
+	}
+	for _, name := range o.only {
+		if !slices.Contains([]instrument{packetsInstrument, streamsInstrument, capacityInstrument}, instrument(name)) {
+			faults = append(faults, fmt.Sprintf("--only %q: must be packets, streams or capacity", name))
+		}
+		j.Instruments = append(j.Instruments, instrument(name))
+	}
+	if o.quick && len(o.only) > 0 {
+		faults = append(faults, "--only and --quick: give one of the two")
+	}
 	if o.quick {
-		j.Instruments = j.Instruments[:1]
+		j.Instruments = []instrument{packetsInstrument}
 	} else {
 		j.Span = time.Duration(o.seconds * float64(time.Second))
 	}
