@@ -14,7 +14,7 @@ func newLink(s streams) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	c.AddCommand(newLinkCheck(s), newLinkExport(s))
+	c.AddCommand(newLinkCheck(s), newLinkExport(s), newLinkCompare(s))
 	return c
 }
 

@@ -22,7 +22,8 @@ type checkOptions struct {
 	path, carry, backend string
 	seed                 uint64
 	seconds              float64
-	quick, noTCP, json   bool
+	quick, json          bool
+	only                 []string
 }
 
 func newLinkCheck(s streams) *cobra.Command {
@@ -50,7 +51,7 @@ make it; 130 interrupted.`,
 	f.Uint64Var(&o.seed, "seed", lab.DefaultSeed, "seed of the path's chance")
 	f.Float64Var(&o.seconds, "seconds", gauge.DefaultSpan.Seconds(), "how long each instrument measures, 0.5 to 600")
 	f.BoolVar(&o.quick, "quick", false, "delay, rate and MTU only, in about a second, as before a study")
-	f.BoolVar(&o.noTCP, "no-tcp", false, "leave out what takes TCP: goodput, and the capacity of an unlimited path")
+	f.StringSliceVar(&o.only, "only", nil, "only these instruments: packets, streams (TCP), capacity")
 	f.BoolVar(&o.json, "json", false, "print JSON instead of the table")
 	return c
 }
@@ -67,7 +68,6 @@ func (o checkOptions) job() (gaugeJob, error) {
 	}
 	j := gaugeJob{
 		Asked: find("path", o.path), Backend: o.backend, Seed: o.seed, Quick: o.quick,
-		Instruments: []instrument{packetsInstrument, streamsInstrument, capacityInstrument},
 	}
 	j.Carry = j.Asked
 	if o.carry != "" {
@@ -82,16 +82,35 @@ func (o checkOptions) job() (gaugeJob, error) {
 	if !(o.seconds >= 0.5 && o.seconds <= 600) {
 		faults = append(faults, fmt.Sprintf("--seconds %g: must be from 0.5 to 600", o.seconds))
 	}
-	if o.quick || o.noTCP {
-		j.Instruments = []instrument{packetsInstrument}
-	}
-	if !o.quick {
-		j.Span = time.Duration(o.seconds * float64(time.Second))
-	}
+	faults = append(faults, o.choose(&j)...)
 	if len(faults) > 0 {
 		return j, exit(exitUsage, fmt.Errorf("%s", strings.Join(faults, "\n")))
 	}
 	return j, nil
+}
+
+// choose sets which instruments measure, and for how long.
+func (o checkOptions) choose(j *gaugeJob) (faults []string) {
+	known := []instrument{packetsInstrument, streamsInstrument, capacityInstrument}
+	switch {
+	case o.quick && len(o.only) > 0:
+		return []string{"--only and --quick: give one of the two"}
+	case o.quick:
+		j.Instruments = known[:1]
+		return nil
+	}
+	j.Span = time.Duration(o.seconds * float64(time.Second))
+	j.Instruments = known
+	if len(o.only) > 0 {
+		j.Instruments = nil
+	}
+	for _, name := range o.only {
+		if !slices.Contains(known, instrument(name)) {
+			faults = append(faults, fmt.Sprintf("--only %q: must be packets, streams or capacity", name))
+		}
+		j.Instruments = append(j.Instruments, instrument(name))
+	}
+	return faults
 }
 
 // linkReport is what `samewire link check --json` prints (docs/link.md).

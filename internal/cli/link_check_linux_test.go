@@ -65,7 +65,7 @@ func TestLinkCheckHolds(t *testing.T) {
 				status := ""
 				args := []string{"--seconds", "0.6", "--path", c.path}
 				if !c.tcp {
-					args = append(args, "--no-tcp")
+					args = append(args, "--only", "packets")
 				}
 				r, status = linkCheck(t, args...)
 				if (status == "0") != r.OK || (r.Fails == 0) != r.OK || status != "0" && status != "4" {
@@ -117,8 +117,8 @@ func TestLinkCheckFindsOutAWrongPath(t *testing.T) {
 		{"rtt 20ms", "rtt 30ms", gauge.RTT, "--quick"},
 		{"rtt 20ms rate 10mbit", "rtt 20ms rate 9mbit", gauge.Rate, "--quick"},
 		{"rtt 20ms mtu 1400", "rtt 20ms mtu 1300", gauge.MTU, "--quick"},
-		{"rtt 20ms loss 5%", "rtt 20ms loss 8%", gauge.LossShare, "--seconds=1 --no-tcp"},
-		{"rtt 20ms rate 10mbit queue 50p", "rtt 20ms rate 10mbit queue 30p", gauge.QueueWait, "--seconds=1 --no-tcp"},
+		{"rtt 20ms loss 5%", "rtt 20ms loss 8%", gauge.LossShare, "--seconds=1 --only=packets"},
+		{"rtt 20ms rate 10mbit queue 50p", "rtt 20ms rate 10mbit queue 30p", gauge.QueueWait, "--seconds=1 --only=packets"},
 	} {
 		t.Run(c.asked, func(t *testing.T) {
 			r, status := linkCheck(t, append(strings.Fields(c.flag), "--path", c.asked, "--carry", c.carried)...)

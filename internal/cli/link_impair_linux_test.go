@@ -29,7 +29,7 @@ func TestLinkCheckImpairments(t *testing.T) {
 		t.Run(c.path, func(t *testing.T) {
 			var r linkReport
 			for range 4 { // others use the machine
-				r, _ = linkCheck(t, "--no-tcp", "--seconds", "1", "--path", c.path)
+				r, _ = linkCheck(t, "--only", "packets", "--seconds", "1", "--path", c.path)
 				if r.OK && judged(t, r, c.about) {
 					break
 				}
@@ -42,7 +42,7 @@ func TestLinkCheckImpairments(t *testing.T) {
 					t.Errorf("%s up is %s: %s", name, got.State, got.Note)
 				}
 			}
-			plain, status := linkCheck(t, "--no-tcp", "--seconds", "0.5", "--path", c.path, "--carry", "rtt 60ms")
+			plain, status := linkCheck(t, "--only", "packets", "--seconds", "0.5", "--path", c.path, "--carry", "rtt 60ms")
 			if status != "4" {
 				t.Errorf("a plain path: exit status %s", status)
 			}

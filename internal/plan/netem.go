@@ -17,7 +17,8 @@ type Netem struct {
 	Up, Down []string
 	// Ethtool are the arguments of ethtool without which netem loses whole
 	// super-packets instead of packets of the wire, for the device of each
-	// direction.
+	// direction. Without checksums (tx) Linux before 6.11 refuses UDP's
+	// segmentation offload, which the switches for TCP's leave on.
 	Ethtool []string
 	// Missing says what the commands cannot do or do otherwise, one sentence
 	// each.
@@ -47,7 +48,7 @@ func ExportNetem(p lab.Path) Netem {
 	n.Up = e.way(lab.Up)
 	n.Down = e.way(lab.Down)
 	if !e.super {
-		n.Ethtool = []string{"-K", Device, "tso", "off", "gso", "off", "gro", "off"}
+		n.Ethtool = []string{"-K", Device, "tso", "off", "gso", "off", "gro", "off", "tx", "off"}
 	}
 	if p.Rebind != (lab.Rebind{}) {
 		e.lack("rebinding of the client's address or port")
@@ -282,6 +283,9 @@ func (e *exporter) missing(w lab.Way) {
 		if m.is {
 			e.lack(m.what)
 		}
+	}
+	if w.Loss != (lab.Loss{}) && !w.Loss.Super || w.Duplicate != (lab.Chance{}) || w.Corrupt != (lab.Chance{}) {
+		e.miss("chance for each packet where a program leaves it to the kernel to cut its datagrams (UDP_SEGMENT, as QUIC servers do), from Linux 6.11 on: netem draws once for all of them")
 	}
 	if w.Loss != (lab.Loss{}) || w.Rules != "" {
 		e.miss("the same losses for each protocol: netem draws anew for each packet of whatever kind, unless it is given a seed (Linux 6.5, iproute2 6.6)")

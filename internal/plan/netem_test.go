@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -25,9 +26,11 @@ func TestExportNetem(t *testing.T) {
 		{"loss and rate", lab.Way{Delay: 20 * ms, Loss: lab.Loss{Share: 0.003}, Rate: 1e7, Queue: lab.Queue{Bytes: 60000}}, []string{
 			"qdisc add dev DEV root handle 1: stab overhead -14 linklayer ethernet netem delay 20000us loss 0.3% limit 1000000",
 			"qdisc add dev DEV parent 1:1 handle 2: tbf rate 10000000bit burst 1500 limit 61500",
-		}, 2},
+		}, 3},
 		{"gemodel", lab.Way{Loss: lab.Loss{Gilbert: lab.Gilbert{P: 0.01, R: 0.1, Bad: 1}}},
-			[]string{"qdisc add dev DEV root handle 1: netem loss gemodel 1% 10% 100% 0% limit 1000000"}, 1},
+			[]string{"qdisc add dev DEV root handle 1: netem loss gemodel 1% 10% 100% 0% limit 1000000"}, 2},
+		{"super", lab.Way{Loss: lab.Loss{Share: 0.1, Super: true}},
+			[]string{"qdisc add dev DEV root handle 1: netem loss 10% limit 1000000"}, 1},
 		{"rate alone", lab.Way{Rate: 1e6, Burst: 5000, Overhead: 14, Queue: lab.Queue{Packets: 3}},
 			[]string{"qdisc add dev DEV root handle 2: stab overhead 0 linklayer ethernet tbf rate 1000000bit burst 5000 limit 6000"}, 1},
 		{"codel", lab.Way{Rate: 1e6, Burst: 5000, Queue: lab.Queue{Bytes: 15000}, AQM: lab.AQM{Kind: lab.CoDel, ECN: true}}, []string{
@@ -50,6 +53,31 @@ func TestExportNetem(t *testing.T) {
 		got := ExportNetem(lab.Path{Up: tt.way})
 		if !cmp.Equal(got.Up, tt.want) || got.Down != nil || len(got.Missing) != tt.miss {
 			t.Errorf("%s: %s; missing: %q", tt.name, cmp.Diff(tt.want, got.Up), got.Missing)
+		}
+	}
+}
+
+// What is absent is also missing, and what is only done otherwise is not absent.
+func TestExportNetemTellsAbsentFromOtherwise(t *testing.T) {
+	for _, tt := range []struct {
+		name            string
+		path            lab.Path
+		absent, missing int
+	}{
+		{"nothing", lab.Path{}, 0, 0},
+		{"plain wire", lab.Path{Up: lab.Way{Rate: 1e6, Queue: lab.Queue{Bytes: 1e4}}}, 0, 1},
+		{"rules", lab.Path{Up: lab.Way{Rules: "drop every 3"}, Down: lab.Way{Rules: "drop every 4"}}, 1, 2},
+		{"rebind", lab.Path{Rebind: lab.Rebind{At: 1}}, 1, 1},
+		{"in order, behind a rate", lab.Path{Up: lab.Way{Rate: 1e6, Burst: 3000, Queue: lab.Queue{Bytes: 1e4}, Jitter: lab.Jitter{Spread: ms, InOrder: true}}}, 1, 2},
+	} {
+		n := ExportNetem(tt.path)
+		if len(n.Absent) != tt.absent || len(n.Missing) != tt.missing {
+			t.Errorf("%s: absent %q, missing %q", tt.name, n.Absent, n.Missing)
+		}
+		for _, a := range n.Absent {
+			if !slices.Contains(n.Missing, a) {
+				t.Errorf("%s: %q is absent and not missing", tt.name, a)
+			}
 		}
 	}
 }

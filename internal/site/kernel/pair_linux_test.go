@@ -77,6 +77,26 @@ func TestPairCarriesPacketsOfTheWire(t *testing.T) {
 	}
 }
 
+// Without checksums in the device the kernel either refuses to cut datagrams, or
+// cuts them itself, which it does behind the queueing discipline.
+func TestPairCutsDatagrams(t *testing.T) {
+	hosts := open(t, &Site{Backend: Netem}, runOn(0, 0))
+	err := sendFrom(hosts.client, 3, 10_000, 1000)
+	if errors.Is(err, unix.EIO) {
+		t.Skip("before Linux 6.11 the kernel has no UDP segmentation without a device's checksums")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var w lab.Wire
+	for deadline := time.Now().Add(5 * time.Second); w.Up.Packets < 30 && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		w = hosts.Facts().Wire
+	}
+	if w.Up.Packets != 30 || w.Up.Bytes != 30*1028 {
+		t.Errorf("want 30 packets of 1028 bytes, have %+v", w)
+	}
+}
+
 func TestPairKeepsSuperPacketsWhereAsked(t *testing.T) {
 	requireKernel(t)
 	pair := openPair(t, true)
