@@ -138,10 +138,10 @@ func askedText(c gauge.Check) string { return quantity(c.Asked, c.Unit) }
 // measuredText has a star after what fails. What was not measured at all says so
 // itself: an unchecked value stands for nothing.
 func measuredText(c gauge.Check) string {
-	switch {
-	case c.State == gauge.Unchecked:
+	switch c.State {
+	case gauge.Unchecked:
 		return noValue
-	case c.State == gauge.Fails:
+	case gauge.Fails:
 		return quantity(c.Measured, c.Unit) + " *"
 	}
 	return quantity(c.Measured, c.Unit)
