@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -193,11 +194,11 @@ func cable(b *testing.B, hosts *Hosts) string {
 // overCable is the throughput of TCP over the cable, in bit/s.
 func overCable(b *testing.B, hosts *Hosts, server string, ms int) float64 {
 	b.Helper()
-	sink, err := startProgram(b.Context(), hosts.server, "sink", server)
+	sink, err := startProgram(b.Context(), hosts.server, "sink", server, "urgent")
 	if err != nil {
 		b.Fatal(err)
 	}
-	source, err := startProgram(b.Context(), hosts.client, "source", server, fmt.Sprint(ms))
+	source, err := startProgram(b.Context(), hosts.client, "source", server, fmt.Sprint(ms), "urgent")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -211,38 +212,53 @@ func overCable(b *testing.B, hosts *Hosts, server string, ms int) float64 {
 	return got.rate()
 }
 
+// overPath is the throughput of TCP over a site's path, and then over the cable.
+func overPath(b *testing.B, site *Site, ms int) (path, bare float64) {
+	b.Helper()
+	var got transfer
+	site.Server = &part{name: "sink", args: words("urgent")}
+	site.Client = &part{name: "source", args: words(fmt.Sprintf("%d urgent", ms)), answer: &got}
+	hosts, err := site.Open(b.Context(), runOn(0, 0))
+	if err != nil {
+		b.Fatal(err)
+	}
+	server := cable(b, hosts)
+	if err := hosts.Serve(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := hosts.Get(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	bare = overCable(b, hosts, server, ms)
+	if err := hosts.Close(); err != nil {
+		b.Fatal(err)
+	}
+	return got.rate(), bare
+}
+
 // BenchmarkAgainstCable measures TCP's throughput over the unlimited path, with
 // each packet on the wire decided on and shown to the witness, and over a bare
-// veth pair between the same hosts, by turns. Best of each.
+// veth pair between the same hosts, by turns. The programs go before all others,
+// so that what else runs on the machine matters little; it is the same for both.
 func BenchmarkAgainstCable(b *testing.B) {
 	requireKernel(b)
-	for b.Loop() {
-		var wire, bare float64
-		for range 10 {
-			var got transfer
-			site := &Site{Server: &part{name: "sink"}, Client: &part{name: "source", args: words("700"), answer: &got}}
-			hosts, err := site.Open(b.Context(), runOn(0, 0))
-			if err != nil {
-				b.Fatal(err)
+	for _, off := range []bool{false, true} {
+		b.Run(fmt.Sprintf("offload=%v", !off), func(b *testing.B) {
+			for b.Loop() {
+				var paths, bares []float64
+				for range 9 {
+					path, bare := overPath(b, &Site{NoOffload: off}, 700)
+					paths, bares = append(paths, path/1e9), append(bares, bare/1e9)
+				}
+				slices.Sort(paths)
+				slices.Sort(bares)
+				last := len(paths) - 1
+				b.ReportMetric(paths[last/2], "gbit/s")
+				b.ReportMetric(bares[last/2], "veth-gbit/s")
+				b.ReportMetric(paths[last/2]/bares[last/2], "ratio")
+				b.ReportMetric(paths[last]/bares[last], "ratio-of-bests")
+				b.Logf("path %.1f, bare %.1f Gbit/s", paths, bares)
 			}
-			server := cable(b, hosts)
-			quiet(b)
-			if err := hosts.Serve(b.Context()); err != nil {
-				b.Fatal(err)
-			}
-			if _, err := hosts.Get(b.Context()); err != nil {
-				b.Fatal(err)
-			}
-			quiet(b)
-			bareNow := overCable(b, hosts, server, 700)
-			b.Logf("wire %.2f, bare %.2f Gbit/s", got.rate()/1e9, bareNow/1e9)
-			wire, bare = max(wire, got.rate()), max(bare, bareNow)
-			if err := hosts.Close(); err != nil {
-				b.Fatal(err)
-			}
-		}
-		b.ReportMetric(wire/1e9, "gbit/s")
-		b.ReportMetric(bare/1e9, "veth-gbit/s")
-		b.ReportMetric(wire/bare, "ratio")
+		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // batch is how many packets are read in one direction before the other
 // direction has its turn.
-const batch = 64
+const batch = 16
 
 // pump moves the packets of both directions. It has a thread of its own, which
 // sleeps when nothing comes in, until something is due.

@@ -290,8 +290,12 @@ func socketOf(c net.Conn) (s socket, err error) {
 	return s, err
 }
 
-// playSink takes TCP connections, says what socket it has, and swallows.
+// playSink takes TCP connections, says what socket it has, and swallows. With
+// the word "urgent" it goes before all ordinary programs.
 func playSink(args []string) error {
+	if slices.Contains(args, "urgent") {
+		urgently()
+	}
 	l, err := net.Listen("tcp", net.JoinHostPort(args[0], testPort))
 	if err != nil {
 		return err
@@ -313,13 +317,16 @@ func playSink(args []string) error {
 	return serveLines(func(string) (any, error) { return nil, nil })
 }
 
-// playSource sends to a sink over TCP for so many milliseconds.
+// playSource sends to a sink over TCP for so many milliseconds, urgently or not.
 func playSource(args []string) error {
 	ms, err := strconv.Atoi(args[1])
 	if err != nil {
 		return err
 	}
 	return serveLines(func(string) (any, error) {
+		if slices.Contains(args, "urgent") {
+			urgently()
+		}
 		var t transfer
 		c, err := net.Dial("tcp", net.JoinHostPort(args[0], testPort))
 		if err != nil {
