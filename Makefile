@@ -9,7 +9,7 @@ PKG     := github.com/samewire/samewire
 LDFLAGS := -s -w -X $(PKG)/internal/site/worker.Build=$(BUILD)
 LINT_VERSION := v2.15.0
 
-.PHONY: build demo test test-fast bench lint fuzz clean
+.PHONY: build demo test test-fast bench netem lint fuzz clean
 build: bin/samewire bin/samewire-virtual
 
 bin/samewire: $(SOURCES) Makefile
@@ -41,6 +41,13 @@ bench: build
 	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 60m ./internal/cli
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./internal/site/kernel
 	$(GO) test -run '^$$' -bench . ./internal/link ./internal/wire
+
+# samewire's link beside the kernel's netem, in a guest that has it (Debian on amd64, as root at first
+# use); some ten minutes, and nothing else should run meanwhile. docs/fidelity.md keeps the tables.
+netem: build
+	rm -rf bin/netem
+	CGO_ENABLED=0 $(GO) test -c -o bin/kernel.test ./internal/site/kernel
+	netem/compare.sh bin/netem bin/samewire bin/kernel.test
 
 lint:
 	@command -v golangci-lint >/dev/null || GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)

@@ -31,7 +31,7 @@ type kernelOptions struct {
 
 func newKernelSite(o kernelOptions) kernelSite {
 	return kernelSite{kernel.Site{
-		Server: serverProcess{}, Client: clientProcess{}, Spin: o.spin, NoOffload: o.noOffload, Backend: o.backend,
+		Server: serverProcess{o.backend}, Client: clientProcess{o.backend}, Spin: o.spin, NoOffload: o.noOffload, Backend: o.backend,
 	}}
 }
 
@@ -54,13 +54,14 @@ type process struct {
 
 // startProcess starts samewire itself in a host. The process lives until close,
 // whatever becomes of the context that it was started under.
-func startProcess(host *kernel.Host, command string) (*process, error) {
+func startProcess(host *kernel.Host, b kernel.Backend, run lab.Run, command string) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("find samewire itself: %w", err)
 	}
 	p := &process{cmd: host.Command(context.Background(), self, command, "--lab"), said: &strings.Builder{}}
 	p.cmd.Stderr = p.said
+	p.cmd.Env = environmentFor(b, run.Cell.Path)
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return nil, fmt.Errorf("start samewire %s: %w", command, err)
 	}
@@ -73,6 +74,17 @@ func startProcess(host *kernel.Host, command string) (*process, error) {
 		return nil, fmt.Errorf("start samewire %s: %w", command, err)
 	}
 	return p, nil
+}
+
+// environmentFor is the environment of the run's programs; nil: this process's
+// own. With netem QUIC must not leave it to the kernel to cut its datagrams, or
+// chance falls on all of them at once, unless that is asked for: the device's
+// switches forbid it before Linux 6.11 only.
+func environmentFor(b kernel.Backend, p lab.Path) []string {
+	if b != kernel.Netem || p.Up.Loss.Super || p.Down.Loss.Super {
+		return nil
+	}
+	return append(os.Environ(), "QUIC_GO_DISABLE_GSO=1")
 }
 
 // PID is the process's number.
@@ -94,15 +106,15 @@ func (p *process) failed(err error) error {
 }
 
 // serverProcess starts the embedded server as a process.
-type serverProcess struct{}
+type serverProcess struct{ backend kernel.Backend }
 
 // Start implements kernel.Server.
-func (serverProcess) Start(ctx context.Context, host *kernel.Host, run lab.Run) (kernel.Running, error) {
+func (s serverProcess) Start(ctx context.Context, host *kernel.Host, run lab.Run) (kernel.Running, error) {
 	cfg, err := run.ServerConfig()
 	if err != nil {
 		return nil, err
 	}
-	p, err := startProcess(host, "serve")
+	p, err := startProcess(host, s.backend, run, "serve")
 	if err != nil {
 		return nil, err
 	}
@@ -130,15 +142,15 @@ func (s runningServer) Side() lab.Side {
 }
 
 // clientProcess prepares the embedded client as a process.
-type clientProcess struct{}
+type clientProcess struct{ backend kernel.Backend }
 
 // Prepare implements kernel.Client.
-func (clientProcess) Prepare(ctx context.Context, host *kernel.Host, run lab.Run) (kernel.Prepared, error) {
+func (c clientProcess) Prepare(ctx context.Context, host *kernel.Host, run lab.Run) (kernel.Prepared, error) {
 	cfg, err := run.ClientConfig()
 	if err != nil {
 		return nil, err
 	}
-	p, err := startProcess(host, "get")
+	p, err := startProcess(host, c.backend, run, "get")
 	if err != nil {
 		return nil, err
 	}

@@ -62,8 +62,8 @@ type Plan struct {
 	Seed     uint64 `json:"seed"`
 	Reps     int    `json:"reps"`
 	// Backend is what moves the packets on the site kernel: "tun" (samewire's own
-	// link) or "netem" (the kernel's). Empty where the plan has no runs there,
-	// and in a plan of samewire 0.1.0's first format.
+	// link) or "netem" (the kernel's). Empty where the plan has no runs there, and
+	// in plans of before it was told: those had "tun".
 	Backend string `json:"backend"`
 	// LeftOut are the sites that the study asks for and that could not be had
 	// on the machine.
