@@ -37,7 +37,7 @@ const (
 // first, and packets that no single host sent or is to get (RFC 1122, 3.2.2; RFC
 // 4443, 2.4 (e)).
 func (m message) bytes(packet []byte, h *headers) []byte {
-	if h.version == 0 || h.fragment || h.at == 0 || h.icmpError(packet) || h.toMany(packet) {
+	if h.version == 0 || h.at == 0 || h.icmpError(packet) || h.toMany(packet) { // fragments have no at
 		return nil
 	}
 	if h.version == 4 {

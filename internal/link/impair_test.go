@@ -220,6 +220,28 @@ func TestLimitCountsCopies(t *testing.T) {
 	}
 }
 
+// Pairs that are done with, or did not come about, leave nothing behind.
+func TestTwinsAreForgotten(t *testing.T) {
+	for _, way := range []lab.Way{
+		{Delay: ms}, // all get through
+		{Rate: 8e6, Queue: lab.Queue{Packets: 2}},       // most find no room
+		{Delay: ms, Limit: 3},                           // so too
+		{Delay: ms, Jitter: lab.Jitter{Spread: 5 * ms}}, // they overtake
+	} {
+		way.Duplicate = lab.Chance{Share: 1}
+		link := New[int](lab.Path{Up: way}, 1)
+		for i := range 10_000 {
+			now := time.Duration(i) * ms / 2
+			link.Offer(lab.Up, now, zeros[:1000], false, i)
+			for _, ok := link.Pop(lab.Up, now); ok; _, ok = link.Pop(lab.Up, now) {
+			}
+		}
+		if n := len(link.ways[lab.Up].twins.left); n > 40 {
+			t.Errorf("%+v: %d pairs are remembered", way, n)
+		}
+	}
+}
+
 func TestThrottleConcernsItsTransport(t *testing.T) {
 	udp, tcp := build{transport: lab.UDP, size: 1000}.bytes(), build{transport: lab.TCP, size: 1000}.bytes()
 	link := New[int](lab.Path{Up: lab.Way{Throttle: lab.Throttle{Transport: lab.UDP, Rate: 8e6, Burst: 3000}}}, 1)

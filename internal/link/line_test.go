@@ -82,3 +82,18 @@ func TestLineDoesNotAllocateOnceGrown(t *testing.T) {
 		t.Errorf("%v allocations for a put and a pop", got)
 	}
 }
+
+// Packets that are due one after the other, or at once, cost no search: a heap is
+// only for those that overtake.
+func TestLineKeepsOrderInItsRing(t *testing.T) {
+	q := line[int]{count: new(uint64)}
+	for i := range 100 {
+		q.Put(time.Duration(i/3), i)
+	}
+	if len(q.heap) != 0 {
+		t.Errorf("%d of 100 packets in order are in the heap", len(q.heap))
+	}
+	if q.Put(5, 0); len(q.heap) != 1 {
+		t.Error("a packet that overtakes is not in the heap")
+	}
+}

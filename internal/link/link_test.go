@@ -340,6 +340,29 @@ func TestDeliveryIsInOrder(t *testing.T) {
 	})
 }
 
+// First is the direction of what is due first; among equals of what was offered
+// first.
+func TestFirst(t *testing.T) {
+	link := New[int](lab.Path{Up: lab.Way{Delay: 3 * ms}, Down: lab.Way{Delay: 2 * ms}}, 1)
+	if _, ok := link.First(); ok {
+		t.Error("something is first of nothing")
+	}
+	const up, down = lab.Up, lab.Down
+	for i, d := range []lab.Direction{up, down, up, down, down, up} { // due at 3, 3, 5, 5, 6, 8
+		link.Offer(d, []time.Duration{0, ms, 2 * ms, 3 * ms, 4 * ms, 5 * ms}[i], zeros[:100], false, i)
+	}
+	link.Offer(down, 6*ms, zeros[:100], false, 6) // due at 8
+	link.Offer(down, 10*ms, zeros[:100], false, 7)
+	link.Offer(up, 9*ms, zeros[:100], false, 8)
+	for _, want := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8} { // 7 and 8 are due at 12
+		d, ok := link.First()
+		out, popped := link.Pop(d, time.Hour)
+		if !ok || !popped || out.Hold != want {
+			t.Errorf("packet %d is first (%v, %v), want %d", out.Hold, ok, popped, want)
+		}
+	}
+}
+
 // The queue's memory is bounded, however long the link is busy.
 func TestMemoryIsBounded(t *testing.T) {
 	w := one(lab.Way{Rate: 8e6, Delay: 20 * ms, Queue: lab.Queue{Packets: 10}}, 1)
