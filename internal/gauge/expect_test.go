@@ -163,9 +163,23 @@ func TestRoomAtOnce(t *testing.T) {
 }
 
 func TestCopies(t *testing.T) {
-	for share, want := range map[float64]int{0: 2, 0.01: 3, 0.05: 5, 0.5: 20, 0.9: 40, 1: 40} {
-		if got := copiesAgainst(share); got != want {
-			t.Errorf("against %g: %d copies, want %d", share, got, want)
+	for _, c := range []struct {
+		way  lab.Way
+		want int
+	}{
+		{lab.Way{}, 2},
+		{lab.Way{Loss: lab.Loss{Share: 0.02}}, 4},
+		{lab.Way{Loss: lab.Loss{Share: 0.05}}, 5},
+		{lab.Way{Corrupt: lab.Chance{Share: 0.05}}, 5},
+		{lab.Way{Loss: lab.Loss{Share: 0.5}}, 20},
+		{lab.Way{Loss: lab.Loss{Share: 1}}, mostCopies},
+		// 1/21 · 0.8^(k-1) ≤ 1e-6: the first is in the bad state, and it stays.
+		{lab.Way{Loss: lab.Loss{Gilbert: lab.Gilbert{P: 0.01, R: 0.2, Bad: 1}}}, 50},
+		// A burst begins with chance 0.25, the first one may be on: 10 + 1 bursts.
+		{lab.Way{Loss: lab.Loss{Share: 0.5, Burst: 3}}, 33},
+	} {
+		if got := copiesAgainst(c.way); got != c.want {
+			t.Errorf("against %+v: %d copies, want %d", c.way, got, c.want)
 		}
 	}
 }

@@ -337,9 +337,10 @@ func (s *session) mtu(d lab.Direction) ([]Check, error) {
 
 func (s *session) findMTU(d lab.Direction, w lab.Way, asked int) (f mtuFinding, err error) {
 	from, to := s.ends(d)
-	p := prober{from: from, to: to, copies: copiesAgainst(w.Loss.Mean()), tail: tailOf(w)}
+	p := prober{from: from, to: to, copies: copiesAgainst(w), tail: tailOf(w)}
+	p.every = max(20*time.Millisecond/time.Duration(1+p.copies/4), spacing(w, w.DeviceMTU(), 2*time.Millisecond))
 	if w.Rate > 0 { // the largest packet takes its time
-		p.tail += time.Duration(float64(p.copies*w.DeviceMTU()*8) / float64(w.Rate) * float64(time.Second))
+		p.tail += time.Duration(float64(2*w.DeviceMTU()*8) / float64(w.Rate) * float64(time.Second))
 	}
 	for range attempts {
 		if s.Quick {

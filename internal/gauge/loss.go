@@ -116,3 +116,32 @@ func correlated(share, r float64) lossModel {
 		share: share, variance: share * (1 - share) * (1 + r) / (1 - r), run: math.NaN(), runSD: math.NaN(),
 	}
 }
+
+// copiesAgainst is how many copies of a probe are sent one after the other so
+// that one arrives in all but a millionth of cases; two at least, for a busy
+// machine. Losses that come together take more.
+func copiesAgainst(w lab.Way) int {
+	const enough = 1e-6
+	l := w.Loss
+	group := 1
+	if l.Gilbert == (lab.Gilbert{}) && l.Burst > 1 { // bursts follow each other by chance
+		group = l.Burst
+		l.Share = l.Share / (float64(l.Burst)*(1-l.Share) + l.Share)
+	}
+	g := withCorruption(l, w.Corrupt.Share)
+	good, bad := 1.0, 0.0 // the state in which the first finds the path
+	if g.P+g.R > 0 {
+		bad = g.P / (g.P + g.R)
+		good = 1 - bad
+	}
+	k := 0
+	for good+bad > enough && k < mostCopies {
+		good, bad = good*g.Good, bad*g.Bad // and it is lost
+		good, bad = good*(1-g.P)+bad*g.R, good*g.P+bad*(1-g.R)
+		k++
+	}
+	if group > 1 {
+		k = (k + 1) * group // the first may be in the middle of a burst
+	}
+	return min(max(k, 2), mostCopies)
+}

@@ -18,6 +18,8 @@ const (
 	straggle = 300 * time.Millisecond
 	// mostProbes bounds a train, and its memory.
 	mostProbes = 100_000
+	// mostCopies bounds the copies of one probe.
+	mostCopies = 300
 )
 
 // spacing is the least time between two probes of an IP size: at most half of
@@ -71,15 +73,6 @@ func numberIn(span, every time.Duration) int {
 // tailOf is how long to wait for a way's last probe.
 func tailOf(w lab.Way) time.Duration {
 	return longest(w) + straggle
-}
-
-// copiesAgainst is how many copies of a probe are sent so that one arrives in
-// all but a millionth of cases; two at least, for a busy machine.
-func copiesAgainst(share float64) int {
-	if share <= 0 {
-		return 2
-	}
-	return int(min(max(math.Ceil(math.Log(1e-6)/math.Log(min(share, 0.9))), 2), 40))
 }
 
 // rebinds says that the path's address translation may have changed addresses

@@ -12,15 +12,14 @@ import (
 type prober struct {
 	from, to *socket
 	copies   int           // of each size, against loss
+	every    time.Duration // between two
 	tail     time.Duration // after the last
 }
 
 // passes says whether an IP packet of a size arrives, or that the host's own
 // device is too small for it.
 func (p prober) passes(size int) (arrives, device bool, err error) {
-	t := train{
-		n: p.copies, payload: size - p.from.header(), every: 20 * time.Millisecond, tail: p.tail, enough: 1,
-	}
+	t := train{n: p.copies, payload: size - p.from.header(), every: p.every, tail: p.tail, enough: 1}
 	s, err := t.run(p.from, p.to)
 	if errors.Is(err, unix.EMSGSIZE) {
 		return false, true, nil

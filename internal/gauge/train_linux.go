@@ -21,7 +21,7 @@ type train struct {
 	open    bool          // without a checksum, so that the receiver sees altered content
 	tail    time.Duration // how long the last one may take
 	copies  bool          // some may arrive twice: wait for the tail even when all have arrived
-	enough  int           // arrivals after which no more are waited for; 0: all
+	enough  int           // arrivals after which no more are sent or waited for; 0: all
 }
 
 // trains gives each train its identity, so that a straggler of one is not taken
@@ -35,20 +35,22 @@ func (t train) run(from, to *socket) (*series, error) {
 	id := trains.Add(1)
 	before := to.drops()      // for wrong checksums too
 	var deadline atomic.Int64 // of the receiver, on the monotonic clock; 0: not yet
+	var satisfied atomic.Bool
 	err := together(
 		func() error {
-			err := onThread(func() error { return t.send(from, to, id, s.sent) })
+			err := onThread(func() error { return t.send(from, to, id, s.sent, &satisfied) })
 			deadline.Store(monotonic() + int64(t.tail))
 			return err
 		},
 		func() error {
+			defer satisfied.Store(true)
 			return onThread(func() error { return t.receive(to, id, s, uint32(before), &deadline) })
 		},
 	)
 	return s, err
 }
 
-func (t train) send(from, to *socket, id uint32, sent []int64) error {
+func (t train) send(from, to *socket, id uint32, sent []int64, satisfied *atomic.Bool) error {
 	if err := t.prepare(from, to); err != nil {
 		return err
 	}
@@ -56,7 +58,7 @@ func (t train) send(from, to *socket, id uint32, sent []int64) error {
 	joined := max(t.joined, 1)
 	b := make([]byte, t.payload*joined)
 	due := monotonic()
-	for i := 0; i < t.n; i += joined {
+	for i := 0; i < t.n && !satisfied.Load(); i += joined {
 		if i >= t.burst {
 			due = t.pace(due)
 		} else if i%burstBatch == 0 { // what reads the device must keep up
@@ -136,7 +138,7 @@ func (t train) receive(to *socket, id uint32, s *series, before uint32, deadline
 	for {
 		b, at, dropped, err := r.next()
 		if mayWait(err) {
-			if over(deadline, false) || deadline.Load() != 0 && len(s.arrivals) >= enough {
+			if over(deadline, len(s.arrivals) >= enough) {
 				return nil
 			}
 			continue
