@@ -46,7 +46,7 @@ func (p Path) Way(d Direction) Way {
 // queue can still overflow, and a policer drop.
 func (p Path) Lossless() bool { return p.Up.lossless() && p.Down.lossless() }
 
-// InOrder says that no packet of the path overtakes another.
+// InOrder says that no packet of the path overtakes another of its flow.
 func (p Path) InOrder() bool { return p.Up.inOrder() && p.Down.inOrder() }
 
 // Way is one direction of a path. The zero Way delivers everything at once.
@@ -131,7 +131,7 @@ const (
 	Uniform Distribution = ""
 	Normal  Distribution = "normal" // netem's table: cut off at 4 standard deviations
 	// Pareto is netem's table: (4/3)·(u^(-1/3) − 3/2), cut off at 4; its mean
-	// is 0, its least value −2/3.
+	// is −0.033 (0 without the cut), its least value −2/3.
 	Pareto Distribution = "pareto"
 )
 
@@ -144,11 +144,12 @@ type Chance struct {
 }
 
 // Reorder lets some packets pass without delay and jitter (netem's reorder
-// PERCENT CORRELATION gap N): only every Nth packet has the chance.
+// PERCENT CORRELATION gap N): after N−1 that were delayed each has the chance,
+// until one has passed. The share of all packets is 1 / (N − 1 + 1/Share).
 type Reorder struct {
 	Share       float64 // 0 to 1
 	Correlation float64
-	Gap         int // 0 and 1 mean that every packet has the chance
+	Gap         int // 0 and 1 mean that each packet has the chance, always
 }
 
 // Loss is loss by chance.
