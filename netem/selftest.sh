@@ -156,9 +156,10 @@ preferred() { sh -c 'timeout 5 env tc -V' | grep iproute2 && echo tc | xargs -I{
 # go_program: samewire's kernel site opens namespaces, /dev/net/tun, and TCP and UDP sockets.
 go_program() {
   ./samewire run quick --site kernel --paths wired --loads cold --reps 1 --out /out/study >/out/study.log 2>&1 || return
-  # The host decides whether a run is too late, and so invalid. One that failed is a fault.
+  # The host decides whether a run is too late, and so invalid. That one failed, or that no packet passed, is a fault.
   grep -o '"attempt":[0-9]*,"outcome":"[^"]*"' /out/study/records.jsonl
-  ! grep -vE '"attempt":[0-9]*,"outcome":"(ok|invalid)"' /out/study/records.jsonl
+  grep -q '"wire":{"up":{"packets":[1-9]' /out/study/records.jsonl &&
+    ! grep -vE '"attempt":[0-9]*,"outcome":"(ok|invalid)"' /out/study/records.jsonl
 }
 
 check 'two namespaces, a veth pair' cable
