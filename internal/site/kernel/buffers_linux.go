@@ -60,13 +60,13 @@ func (b *buffer) lift(i int, s *saved) {
 // finish completes the checksum of a wire packet that lies in the buffer. One
 // that is alone there stays so.
 func (b *buffer) finish(packet []byte) {
-	if b.super.vnet.flags&needsChecksum == 0 {
+	if b.vnet.flags&needsChecksum == 0 {
 		return
 	}
-	finishChecksum(packet, int(b.super.vnet.start), int(b.super.vnet.offset))
+	finishChecksum(packet, int(b.vnet.start), int(b.vnet.offset))
 	if b.header == 0 {
-		b.super.vnet = vnet{}
-		b.super.vnet.put(b.data)
+		b.vnet = vnet{}
+		b.vnet.put(b.data)
 	}
 }
 

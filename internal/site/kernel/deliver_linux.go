@@ -151,7 +151,7 @@ func (l *lane) own(packet []byte) []byte {
 func (l *lane) copy(b *buffer, i int) []byte {
 	packet := l.own(b.lay(i, 1, &l.saved)[vnetSize:])
 	b.lift(i, &l.saved)
-	if v := b.super.vnet; v.flags&needsChecksum != 0 {
+	if v := b.vnet; v.flags&needsChecksum != 0 {
 		finishChecksum(packet[vnetSize:], int(v.start), int(v.offset))
 	}
 	return packet

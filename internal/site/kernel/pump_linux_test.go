@@ -58,7 +58,7 @@ func newRig(t *testing.T, way lab.Way) *rig {
 func (r *rig) end(t *testing.T) {
 	t.Helper()
 	ended := make(chan error, 1)
-	go func() { ended <- r.pump.close() }()
+	go func() { ended <- r.close() }()
 	select {
 	case err := <-ended:
 		if err != nil {
@@ -248,13 +248,13 @@ func TestPumpsMemoryIsBounded(t *testing.T) {
 	} {
 		given, wire := d.super(), len(d.wire())
 		r := newRig(t, lab.Way{Delay: time.Hour})
-		r.lane.free.limit = limit
+		r.free.limit = limit
 		sent := 0
-		for ; r.lane.lost.Load() < 1000 && sent < 100_000; sent++ {
+		for ; r.lost.Load() < 1000 && sent < 100_000; sent++ {
 			r.send(t, given)
 		}
 		r.end(t)
-		held := sent - int(r.lane.lost.Load())/wire
+		held := sent - int(r.lost.Load())/wire
 		t.Logf("%d of %d packets of %d bytes are held", held, sent, len(given)-vnetSize)
 		if have := r.observer.witness.Facts(0, 0).Up.Packets; have != held*wire {
 			t.Errorf("%d wire packets were offered, %d are held", have, held*wire)

@@ -250,7 +250,7 @@ func TestSuperIsItsWirePackets(t *testing.T) {
 		for k := i; k < i+n; k++ {
 			packet := bytes.Clone(b.lay(k, 1, &s)[vnetSize:])
 			b.lift(k, &s)
-			finishChecksum(packet, int(b.super.vnet.start), int(b.super.vnet.offset))
+			finishChecksum(packet, int(b.vnet.start), int(b.vnet.offset))
 			if !bytes.Equal(packet, want[k]) {
 				t.Fatalf("packet %d is\n%x, want\n%x", k, packet, want[k])
 			}
