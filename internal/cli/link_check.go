@@ -130,7 +130,6 @@ func newLinkReport(j gaugeJob, checks []gauge.Check) linkReport {
 		Holds: gauge.Count(checks, gauge.Holds), Fails: gauge.Count(checks, gauge.Fails),
 		Unchecked: gauge.Count(checks, gauge.Unchecked),
 	}
-	r.Remarks = append(r.Remarks, otherwise(kernel.Backend(j.Backend), j.Carry)...)
 	r.OK = r.Fails == 0
 	return r
 }
@@ -140,6 +139,9 @@ func checkLink(ctx context.Context, s streams, o checkOptions) error {
 	job, err := o.job()
 	if err != nil {
 		return err
+	}
+	for _, w := range otherwise(kernel.Backend(job.Backend), job.Carry) {
+		fmt.Fprintln(s.err, "note:", w)
 	}
 	show, clear := doing(s.err)
 	checks, err := startGauge(ctx, job, show)
