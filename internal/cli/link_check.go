@@ -127,7 +127,6 @@ type linkReport struct {
 	Fails     int           `json:"fails"`
 	Unchecked int           `json:"unchecked"`
 	Checks    []gauge.Check `json:"checks"`
-	Remarks   []string      `json:"remarks"` // what the backend does otherwise than asked
 }
 
 func newLinkReport(j gaugeJob, checks []gauge.Check) linkReport {
@@ -137,7 +136,6 @@ func newLinkReport(j gaugeJob, checks []gauge.Check) linkReport {
 		Holds: gauge.Count(checks, gauge.Holds), Fails: gauge.Count(checks, gauge.Fails),
 		Unchecked: gauge.Count(checks, gauge.Unchecked),
 	}
-	r.Remarks = append([]string{}, otherwise(kernel.Backend(j.Backend), j.Carry)...)
 	r.OK = r.Fails == 0
 	return r
 }
@@ -147,6 +145,9 @@ func checkLink(ctx context.Context, s streams, o checkOptions) error {
 	job, err := o.job()
 	if err != nil {
 		return err
+	}
+	for _, w := range otherwise(kernel.Backend(job.Backend), job.Carry) {
+		fmt.Fprintln(s.err, "note:", w)
 	}
 	show, clear := doing(s.err)
 	checks, err := startGauge(ctx, job, show)
@@ -177,8 +178,5 @@ func printLinkReport(w io.Writer, r linkReport) error {
 	fmt.Fprintf(w, "path %s: %s\nsite %s, backend %s, seed %d\n\n", r.Path, r.Notation, r.Site, r.Backend, r.Seed)
 	printChecks(w, r.Checks)
 	fmt.Fprintf(w, "\n%d hold, %d fail, %d could not be checked\n", r.Holds, r.Fails, r.Unchecked)
-	for _, remark := range r.Remarks {
-		fmt.Fprintln(w, remark)
-	}
 	return nil
 }
