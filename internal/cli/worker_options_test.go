@@ -1,10 +1,14 @@
 package cli
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/samewire/samewire/internal/site/kernel"
+)
 
 // What `run` is told about the kernel site is what its worker is told.
 func TestKernelOptionsReachTheWorker(t *testing.T) {
-	for _, want := range []kernelOptions{{}, {spin: true}, {noOffload: true}, {spin: true, noOffload: true}} {
+	for _, want := range []kernelOptions{{}, {spin: true}, {noOffload: true}, {spin: true, noOffload: true}, {backend: kernel.Netem}} {
 		c := newWorker()
 		if err := c.ParseFlags(want.args()); err != nil {
 			t.Fatal(err)
@@ -17,10 +21,14 @@ func TestKernelOptionsReachTheWorker(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := (kernelOptions{spin, noOffload}); got != want {
+		backend := kernel.Backend(c.Flags().Lookup("backend").Value.String())
+		if backend == kernel.TUN {
+			backend = "" // the zero value means it
+		}
+		if got := (kernelOptions{spin, noOffload, backend}); got != want {
 			t.Errorf("%v came as %+v, want %+v", want.args(), got, want)
 		}
-		if site := newKernelSite(want).site; site.Spin != want.spin || site.NoOffload != want.noOffload {
+		if site := newKernelSite(want).site; site.Spin != want.spin || site.NoOffload != want.noOffload || site.Backend != want.backend {
 			t.Errorf("%+v makes the site %+v", want, site)
 		}
 	}
