@@ -109,6 +109,7 @@ func BenchmarkTransfer(b *testing.B) {
 		}, runOn(0, 0))
 		b.ReportMetric(got.rate()/1e9, "gbit/s")
 		b.ReportMetric(f.Lateness.P99*1e6, "late-p99-us")
+		b.ReportMetric(f.Lateness.Max*1e6, "late-max-us")
 	}
 }
 

@@ -7,8 +7,9 @@ const (
 	pollShare = 16
 	// pollMost is how long it may poll at a time, when it has not for a while.
 	pollMost = time.Millisecond
-	// leadMost is by how much a sleep may end too early.
-	leadMost = 100 * time.Microsecond
+	// leadFirst is by how much the first sleep ends early, and leadMost by how
+	// much any may.
+	leadFirst, leadMost = 50 * time.Microsecond, 250 * time.Microsecond
 )
 
 // poller says when a thread that waits for an instant should sleep, and until
@@ -46,10 +47,12 @@ func (p *poller) wait(now, at time.Duration) (sleep time.Duration) {
 
 // woke says that a sleep for an instant at time at ended at time now.
 func (p *poller) woke(now, at time.Duration) {
-	const up, down = 4 * time.Microsecond, time.Microsecond // late one time in five
+	// Quickly up, since a run may have few packets, and slowly down: so that
+	// about one sleep in ten still ends too late.
+	const up, down, step = 4, 64, 25 * time.Microsecond
 	if now > at {
-		p.lead = min(p.lead+up, leadMost)
+		p.lead = min(p.lead+min((now-at)/up+1, step), leadMost)
 	} else {
-		p.lead = max(p.lead-down, 0)
+		p.lead -= p.lead / down
 	}
 }

@@ -56,7 +56,7 @@ func TestPoller(t *testing.T) {
 		{"a hopeless kernel", 10 * time.Millisecond, time.Millisecond, time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var p poller
+			p := poller{lead: leadFirst}
 			nap(&p, c.gap, c.late, span) // learns
 			p.last = 0
 			polled, late := nap(&p, c.gap, c.late, span)

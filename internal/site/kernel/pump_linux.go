@@ -45,7 +45,7 @@ func newPump(o *observer, up, down *lane) (*pump, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make eventfd: %w", err)
 	}
-	return &pump{observer: o, lanes: joinLanes(up, down), stop: stop}, nil
+	return &pump{observer: o, lanes: joinLanes(up, down), stop: stop, poller: poller{lead: leadFirst}}, nil
 }
 
 // start lets the pump run on a thread of its own until its stop is readable.

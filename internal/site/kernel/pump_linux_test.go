@@ -99,11 +99,14 @@ func (r *rig) receive(t *testing.T) int {
 // awaitOffered waits until n packets were offered to the link.
 func (r *rig) awaitOffered(t *testing.T, n int) {
 	t.Helper()
-	await(t, "the last packet", func() bool {
-		r.observer.mu.Lock()
-		defer r.observer.mu.Unlock()
-		return r.observer.witness.Facts(0, 0).Up.Packets == n
-	})
+	await(t, "the last packet", func() bool { return r.offered() == n })
+}
+
+// offered is how many packets were offered to the link.
+func (r *rig) offered() int {
+	r.observer.mu.Lock()
+	defer r.observer.mu.Unlock()
+	return r.observer.witness.Facts(0, 0).Up.Packets
 }
 
 func await(t *testing.T, what string, ok func() bool) {
@@ -253,6 +256,7 @@ func TestPumpsMemoryIsBounded(t *testing.T) {
 		for ; r.lost.Load() < 1000 && sent < 100_000; sent++ {
 			r.send(t, given)
 		}
+		await(t, "the last packet", func() bool { return r.offered()+int(r.lost.Load()) == sent*wire })
 		r.end(t)
 		held := sent - int(r.lost.Load())/wire
 		t.Logf("%d of %d packets of %d bytes are held", held, sent, len(given)-vnetSize)

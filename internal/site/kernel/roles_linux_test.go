@@ -131,10 +131,15 @@ func playPing(args []string) error {
 			if _, err := unix.Write(fd, b); err != nil {
 				return nil, err
 			}
-			if _, err := unix.Read(fd, b); err == unix.EAGAIN {
+			_, err := unix.Read(fd, b)
+			for err == unix.EINTR { // the kernel does not go on by itself where there is a time limit
+				_, err = unix.Read(fd, b)
+			}
+			if err == unix.EAGAIN {
 				got.Lost++
 				continue
-			} else if err != nil {
+			}
+			if err != nil {
 				return nil, err
 			}
 			all = append(all, time.Since(start))
