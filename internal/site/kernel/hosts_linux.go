@@ -101,6 +101,9 @@ func (h *Hosts) lane(d lab.Direction, from, to *Host) *lane {
 	return newLane(d, h.run.Cell.Path, h.observer, from.device, to.device)
 }
 
+// Offload names what the hosts' kernels leave to their devices (Host.Offload).
+func (h *Hosts) Offload() []string { return h.client.Offload() }
+
 // Serve starts the run's server, and returns once it accepts connections.
 func (h *Hosts) Serve(ctx context.Context) error {
 	running, err := h.site.Server.Start(ctx, h.server, h.run)

@@ -33,6 +33,9 @@ func WorkerAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
 // Hosts cannot be made on this system.
 type Hosts struct{}
 
+// Offload returns none.
+func (h *Hosts) Offload() []string { return nil }
+
 // Serve fails: the site needs Linux.
 func (h *Hosts) Serve(context.Context) error { return errLinux }
 

@@ -19,8 +19,8 @@ func TestOffloadIsSwitchedOn(t *testing.T) {
 			t.Errorf("host %s has the offload %v", h.Addr(), words)
 		}
 	}
-	t.Log(on.client.Offload())
-	if words := off.client.Offload(); len(words) != 0 {
+	t.Log(on.Offload())
+	if words := off.Offload(); len(words) != 0 {
 		t.Errorf("without offload there is %v", words)
 	}
 	if words := offloadWords(offloads[0]); len(words) != 6 {

@@ -15,11 +15,10 @@ const batch = 16
 // pump moves the packets of both directions. It has a thread of its own, which
 // sleeps when nothing comes in, until something is due.
 //
-// One thread for both directions is faster than one for each: what a host
-// answers while it is handed a packet, such as TCP's acknowledgement, can be
-// read at once, without waking anybody, and the other cores are left to the
-// hosts' programs. On a machine with two cores a second thread would not find
-// one.
+// One thread for both directions was no slower than one for each, and needs no
+// lock between them: what a host answers while it is handed a packet, such as
+// TCP's acknowledgement, is read next, without waking anybody, and the other
+// cores are left to the hosts' programs.
 //
 // Properties that an edit must keep: a packet that is due is not kept waiting by
 // packets that come in; the pump ends soon after it is stopped, however much

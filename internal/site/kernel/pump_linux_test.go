@@ -26,6 +26,12 @@ type rig struct {
 
 func newRig(t *testing.T, way lab.Way) *rig {
 	t.Helper()
+	return newLimitedRig(t, way, 0)
+}
+
+// newLimitedRig is newRig with a limit on what is held.
+func newLimitedRig(t *testing.T, way lab.Way, limit int64) *rig {
+	t.Helper()
 	pair := func() (device, device) {
 		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
@@ -39,6 +45,7 @@ func newRig(t *testing.T, way lab.Way) *rig {
 	server, r.sink = pair()
 	path := lab.Path{Up: way}
 	r.lane = newLane(lab.Up, path, r.observer, client, server)
+	r.free.limit = limit
 	down := newLane(lab.Down, path, r.observer, server, client)
 	var err error
 	if r.pump, err = newPump(r.observer, r.lane, down); err != nil {
@@ -250,8 +257,7 @@ func TestPumpsMemoryIsBounded(t *testing.T) {
 		{tcp: true, payload: make([]byte, 44*1448), size: 1448},
 	} {
 		given, wire := d.super(), len(d.wire())
-		r := newRig(t, lab.Way{Delay: time.Hour})
-		r.free.limit = limit
+		r := newLimitedRig(t, lab.Way{Delay: time.Hour}, limit)
 		sent := 0
 		for ; r.lost.Load() < 1000 && sent < 100_000; sent++ {
 			r.send(t, given)
