@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -54,7 +53,7 @@ func readReports(args []string) (reports []named, err error) {
 		if !ok || name == "" || file == "" {
 			return nil, fmt.Errorf("%q: must be NAME=FILE", arg)
 		}
-		b, err := os.ReadFile(file)
+		b, err := readSmall(file, maxReport)
 		if err != nil {
 			return nil, fmt.Errorf("read report: %w", err)
 		}
@@ -168,3 +167,6 @@ func printTable(w io.Writer, rows [][]string) {
 		line(row, " ")
 	}
 }
+
+// maxReport is the longest report that is compared, in bytes.
+const maxReport = 16 << 20

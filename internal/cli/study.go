@@ -3,9 +3,11 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/plan"
@@ -17,7 +19,7 @@ func readStudy(arg string) (text []byte, study lab.Study, err error) {
 		study, err = plan.ParseStudy(arg+".yaml", preset, nil)
 		return preset, study, err
 	}
-	if text, err = os.ReadFile(arg); err != nil {
+	if text, err = readSmall(arg, plan.MaxStudy); err != nil {
 		if errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(arg, "/.") {
 			return nil, study, fmt.Errorf("no study %q: want a file, or one of %s", arg, strings.Join(studyNames(), ", "))
 		}
@@ -37,11 +39,26 @@ func filesIn(dir string) plan.Files {
 		switch {
 		case err != nil:
 			return nil, err
-		case info.Size() > lab.MaxTraceBytes:
-			return nil, fmt.Errorf("%s: it is longer than %d bytes", name, lab.MaxTraceBytes)
+		case !info.Mode().IsRegular():
+			return nil, fmt.Errorf("%s: it is not a regular file", name)
 		}
-		return os.ReadFile(name)
+		return readSmall(name, lab.MaxTraceBytes)
 	}
+}
+
+// readSmall reads a file, or a pipe, of at most so many bytes. It does not wait
+// for somebody to write to a pipe that nobody has opened.
+func readSmall(name string, most int) ([]byte, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	b, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
+	if err == nil && len(b) > most {
+		return nil, fmt.Errorf("%s: it is longer than %d bytes", name, most)
+	}
+	return b, err
 }
 
 func studyNames() []string {

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"fmt"
 	"strings"
 	"time"
 )
@@ -81,6 +82,9 @@ func ParseHandover(s string) (h Handover, err error) {
 		v.fail("want for and a time, such as for 300ms")
 	}
 	h.For = next(v, "a time such as 300ms", parseSpan)
+	if v.err == nil && h.At+h.For > MaxTime {
+		v.err = &ValueError{v.last, fmt.Sprintf("%s: the handover must be over within %s", FormatDuration(h.At+h.For), FormatDuration(MaxTime))}
+	}
 	return h, v.end()
 }
 

@@ -170,8 +170,8 @@ func (p *ruleParser) every() error {
 		return nil
 	}
 	d, err := ParseDuration(word)
-	if err != nil || d <= 0 {
-		return fmt.Errorf("every %q: want a number of packets, such as 1000, or a duration above 0, such as 5s", word)
+	if err != nil || d <= 0 || d > MaxTime {
+		return fmt.Errorf("every %q: want a number of packets, such as 1000, or a duration above 0 and up to %s, such as 5s", word, FormatDuration(MaxTime))
 	}
 	p.rule.Period = d
 	return nil
@@ -212,8 +212,8 @@ func (p *ruleParser) time(word string, t *time.Duration) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", word, err)
 	}
-	if d < 0 {
-		return fmt.Errorf("%s: must not be negative", word)
+	if d < 0 || d > MaxTime {
+		return fmt.Errorf("%s: must be from 0 to %s", word, FormatDuration(MaxTime))
 	}
 	*t = d
 	return nil
@@ -264,6 +264,7 @@ func (r Rule) String() string {
 	add(r.After > 0, "after", FormatSize(r.After))
 	add(r.After > 0 && r.Counts != OwnSide, string(r.Counts))
 	add(r.For > 0, "for", r.For.String())
+	add(len(words) == 1, "from", "0s") // every packet, always: a verb alone is none of the notation's values
 	return strings.Join(words, " ")
 }
 

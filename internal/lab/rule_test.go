@@ -71,7 +71,7 @@ func TestParseRuleRefuses(t *testing.T) {
 		"drop above 0B":                    {"1B to 65535B"},
 		"drop above 1MB":                   {"1B to 65535B"},
 		"drop from":                        {"from", "20ms"},
-		"drop from -1s":                    {"must not be negative"},
+		"drop from -1s":                    {"must be from 0 to 24h"},
 		"drop to 0s":                       {"above 0"},
 		"drop from 2s to 1s":               {"ends at 1s, before it begins at 2s"},
 		"drop from 2s to 2s":               {"ends at 2s"},
@@ -84,6 +84,8 @@ func TestParseRuleRefuses(t *testing.T) {
 		"drop after 1kB for 0s":            {"above 0"},
 		"drop udp syn":                     {"no datagram"},
 		"drop tcp initial":                 {"no TCP segment"},
+		"drop udp after 1kB for 2562047h":  {"from 0 to 24h"},
+		"drop every 25h":                   {"up to 24h"},
 		"drop up":                          {`unknown word "up"`},
 		"drop above 1kB above 2kB":         {"more than one above"},
 		"drop after 1kB down after 2kB up": {"more than one after"},
@@ -134,7 +136,9 @@ func TestRuleSideIsADirection(t *testing.T) {
 
 // anyRule is any rule that ParseRule can give.
 func anyRule(t *rapid.T) Rule {
-	positive := func(name string) time.Duration { return time.Duration(rapid.Int64Range(1, 1e14).Draw(t, name)) }
+	positive := func(name string) time.Duration {
+		return time.Duration(rapid.Int64Range(1, int64(MaxTime)/2).Draw(t, name))
+	}
 	r := Rule{
 		Verb:      rapid.SampledFrom([]RuleVerb{RuleDrop, RuleReject, RuleOutage}).Draw(t, "verb"),
 		Transport: rapid.SampledFrom([]Transport{"", UDP, TCP}).Draw(t, "transport"),
@@ -159,7 +163,7 @@ func anyRule(t *rapid.T) Rule {
 	}
 	switch rapid.IntRange(0, 2).Draw(t, "window") {
 	case 1:
-		r.From = time.Duration(rapid.Int64Range(0, 1e14).Draw(t, "from"))
+		r.From = time.Duration(rapid.Int64Range(0, int64(MaxTime)/2).Draw(t, "from"))
 		if rapid.Bool().Draw(t, "ends") {
 			r.To = r.From + positive("to")
 		}
@@ -214,4 +218,20 @@ func FuzzParseRules(f *testing.F) {
 			t.Fatalf("%q is written %q, and then %q", text, written, FormatRules(again))
 		}
 	})
+}
+
+// A rule for every packet is a value of the notation, too: a verb alone is none.
+func TestRuleForEverythingHasAValue(t *testing.T) {
+	r, err := ParseRule("drop from 0s")
+	if err != nil || r.String() != "drop from 0s" {
+		t.Errorf("%q (%v)", r.String(), err)
+	}
+}
+
+func TestHandoverEndsInTime(t *testing.T) {
+	for text, ok := range map[string]bool{"at 1h for 23h": true, "at 24h for 1s": false, "at 1h for 24h": false} {
+		if h, err := ParseHandover(text); (err == nil) != ok {
+			t.Errorf("%q: %+v (%v)", text, h, err)
+		}
+	}
 }

@@ -96,6 +96,7 @@ func MeanOpportunities(ms []uint32) Rate {
 // last rate stays for ever, and so must not be 0. Empty lines, and lines that
 // start with #, say nothing; the first of the others may name the columns.
 func ParseRateCSV(text string) ([]RateStep, error) {
+	text = strings.TrimPrefix(text, "\ufeff") // some spreadsheets begin with a byte order mark
 	if _, err := traceLines(text); err != nil {
 		return nil, err
 	}

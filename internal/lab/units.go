@@ -196,7 +196,7 @@ func ParseQueue(s string) (Queue, error) {
 	}
 	if n, ok := strings.CutSuffix(s, "bdp"); ok {
 		v, err := strconv.ParseFloat(n, 64)
-		if err != nil || !(v > 0 && v <= MaxQueueBDP) {
+		if err != nil || strings.Trim(n, "0123456789.e+-") != "" || !(v > 0 && v <= MaxQueueBDP) {
 			return Queue{}, fmt.Errorf("queue %q: must be above 0bdp, up to %dbdp", s, MaxQueueBDP)
 		}
 		return Queue{BDP: v}, nil
