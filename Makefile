@@ -21,17 +21,20 @@ bin/samewire-virtual: $(SOURCES) Makefile
 demo: build
 	bin/samewire run
 
-# All tests: with the race detector where timing does not matter, without it where it does
-# (the real programs, built without cgo, carry out the runs there; the race detector would
-# measure itself). The two run one after the other, so that they do not disturb each other.
+# All tests. The ground floor has no goroutines for the race detector to watch, and much to
+# compute; the world has them; and where timing matters (the real programs, built without
+# cgo, carry out the runs there) the race detector would measure itself. The three run one
+# after the other, so that they do not disturb each other.
+GROUND := $(addprefix ./internal/,lab plan link wire stats report)
 TIMED := ./internal/cli ./internal/site/kernel
 # The race detector needs cgo, and so a C compiler.
 RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
-UNTIMED = $(shell $(GO) list ./... | grep -v -e '/internal/cli$$' -e '/internal/site/kernel$$')
+UNTIMED = $(shell $(GO) list ./... | grep -v -E '/internal/(cli|site/kernel|lab|plan|link|wire|stats|report)$$')
 
 test:
 	@[ -n "$(RACE)" ] || echo "no C compiler: the tests run without the race detector"
 	$(GO) vet ./...
+	$(GO) test $(GROUND)
 	$(GO) test $(RACE) $(UNTIMED)
 	$(GO) test $(RACE) -run 'Process|Script|Progress|Estimate|Serve|Get' ./internal/cli
 	$(GO) test -count=1 -p 1 -timeout 30m $(TIMED)
