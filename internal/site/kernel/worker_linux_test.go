@@ -103,6 +103,8 @@ func playWorker([]string) error {
 	if err != nil {
 		return err
 	}
+	// A pipe that the collector closes would end the programs.
+	defer runtime.KeepAlive(hosts)
 	select {}
 }
 
