@@ -51,7 +51,7 @@ make it; 130 interrupted.`,
 	f.Uint64Var(&o.seed, "seed", lab.DefaultSeed, "seed of the path's chance")
 	f.Float64Var(&o.seconds, "seconds", gauge.DefaultSpan.Seconds(), "how long each instrument measures, 0.5 to 600")
 	f.BoolVar(&o.quick, "quick", false, "delay, rate and MTU only, in about a second, as before a study")
-	f.StringSliceVar(&o.only, "only", nil, "only these instruments: packets, streams (TCP), capacity")
+	f.StringSliceVar(&o.only, "only", nil, "only these: "+strings.Join(choices(), ", "))
 	f.BoolVar(&o.json, "json", false, "print JSON instead of the table")
 	return c
 }
@@ -84,13 +84,9 @@ func (o checkOptions) job() (gaugeJob, error) {
 		faults = append(faults, fmt.Sprintf("--seconds %g: must be from 0.5 to 600", o.seconds))
 	}
 	if len(o.only) > 0 {
-		j.Instruments = nil
-	}
-	for _, name := range o.only {
-		if !slices.Contains([]instrument{packetsInstrument, streamsInstrument, capacityInstrument}, instrument(name)) {
-			faults = append(faults, fmt.Sprintf("--only %q: must be packets, streams or capacity", name))
-		}
-		j.Instruments = append(j.Instruments, instrument(name))
+		var wrong []string
+		j.Instruments, j.Parts, wrong = choose(o.only)
+		faults = append(faults, wrong...)
 	}
 	if o.quick && len(o.only) > 0 {
 		faults = append(faults, "--only and --quick: give one of the two")
@@ -104,6 +100,31 @@ func (o checkOptions) job() (gaugeJob, error) {
 		return j, exit(exitUsage, fmt.Errorf("%s", strings.Join(faults, "\n")))
 	}
 	return j, nil
+}
+
+// choices lists the values of --only: instruments, and the parts of the first.
+func choices() (names []string) {
+	for _, p := range gauge.Parts() {
+		names = append(names, string(p))
+	}
+	return append(names, string(streamsInstrument), string(capacityInstrument))
+}
+
+// choose reads --only.
+func choose(only []string) (instruments []instrument, parts []gauge.Part, faults []string) {
+	for _, name := range only {
+		i := instrument(name)
+		switch {
+		case slices.Contains(gauge.Parts(), gauge.Part(name)):
+			i, parts = packetsInstrument, append(parts, gauge.Part(name))
+		case !slices.Contains(choices(), name):
+			faults = append(faults, fmt.Sprintf("--only %q: must be among %s", name, strings.Join(choices(), ", ")))
+		}
+		if !slices.Contains(instruments, i) {
+			instruments = append(instruments, i)
+		}
+	}
+	return instruments, parts, faults
 }
 
 // linkReport is what `samewire link check --json` prints (docs/link.md).
