@@ -11,8 +11,8 @@
 #
 # Exit status: 0: everything could be measured, whether or not it is the same; 1: not.
 #
-# netem/paths has a line for each path: name | seconds for each instrument | instruments (link check --only) | checks
-# that are printed | path | path that is made instead, and judged as if it were the former (link check --carry).
+# netem/paths has a line for each path: name | seconds (link check --seconds) | what is measured (--only) | checks
+# that are printed | path | path that is made instead, and judged as if it were the former (--carry).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 engine=qemu
@@ -57,7 +57,7 @@ if [ -n "$tests" ] && ! grep -qx PASS "$out/guest/tests"; then
   echo "compare.sh: tests failed in the guest:" >&2
   grep -v '^===' "$out/guest/tests" >&2 || true
 fi
-"$here/measure.sh" "$samewire" "$here/paths" "$out/here" tun || status=1
+"$here/measure.sh" "$samewire" "$here/paths" "$out/here" tun >&2 || status=1
 
 # table NAME CHECKS... prints what was measured of one path; what is missing is left out.
 table() {

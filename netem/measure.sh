@@ -11,12 +11,13 @@ failed=0
 
 trim() { sed 's/^ *//; s/ *$//'; }
 
-while IFS='|' read -r name seconds instruments _ path carry; do
+while IFS='|' read -r name seconds parts _ path carry; do
   case $name in '#'* | '') continue ;; esac
   name=$(trim <<<"$name") path=$(trim <<<"$path") carry=$(trim <<<"${carry-}")
-  command=(link check --json --path "$path" --seconds "$(trim <<<"$seconds")" --only "$(trim <<<"$instruments")")
+  command=(link check --json --path "$path" --seconds "$(trim <<<"$seconds")" --only "$(trim <<<"$parts")")
   [ -z "$carry" ] || command+=(--carry "$carry")
   for backend in "${backends[@]}"; do
+    echo "$name on $backend"
     "$samewire" "${command[@]}" --backend "$backend" >"$out/$name.$backend.json" 2>"$out/$name.$backend.said"
     status=$?
     if [ $status != 0 ] && ! grep -q '"checks": \[' "$out/$name.$backend.json"; then

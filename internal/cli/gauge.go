@@ -40,6 +40,7 @@ type gaugeJob struct {
 	Quick       bool          `json:"quick"`
 	Span        time.Duration `json:"span_ns"` // of one instrument; 0: its own
 	Instruments []instrument  `json:"instruments"`
+	Parts       []gauge.Part  `json:"parts"` // of packets; none means all
 	// Traces has what the traces of the two paths say: a path's JSON has their
 	// names only.
 	Traces [4]string `json:"traces"`
@@ -119,7 +120,7 @@ func gaugeOnce(ctx context.Context, in io.Reader, out io.Writer) error {
 
 // carryOut makes the labs and lets the instruments work on them.
 func (j gaugeJob) carryOut(ctx context.Context, say func(string)) (checks []gauge.Check, err error) {
-	job := gauge.Job{Path: j.Asked, Quick: j.Quick, Span: j.Span, Seed: j.Seed}
+	job := gauge.Job{Path: j.Asked, Quick: j.Quick, Span: j.Span, Seed: j.Seed, Parts: j.Parts}
 	gather := func(more []gauge.Check, err error) error {
 		checks = append(checks, more...)
 		return err

@@ -51,7 +51,7 @@ make it; 130 interrupted.`,
 	f.Uint64Var(&o.seed, "seed", lab.DefaultSeed, "seed of the path's chance")
 	f.Float64Var(&o.seconds, "seconds", gauge.DefaultSpan.Seconds(), "how long each instrument measures, 0.5 to 600")
 	f.BoolVar(&o.quick, "quick", false, "delay, rate and MTU only, in about a second, as before a study")
-	f.StringSliceVar(&o.only, "only", nil, "only these instruments: packets, streams (TCP), capacity")
+	f.StringSliceVar(&o.only, "only", nil, "only these: "+strings.Join(choices(), ", "))
 	f.BoolVar(&o.json, "json", false, "print JSON instead of the table")
 	return c
 }
@@ -91,26 +91,45 @@ func (o checkOptions) job() (gaugeJob, error) {
 
 // choose sets which instruments measure, and for how long.
 func (o checkOptions) choose(j *gaugeJob) (faults []string) {
-	known := []instrument{packetsInstrument, streamsInstrument, capacityInstrument}
 	switch {
 	case o.quick && len(o.only) > 0:
 		return []string{"--only and --quick: give one of the two"}
 	case o.quick:
-		j.Instruments = known[:1]
+		j.Instruments = []instrument{packetsInstrument}
 		return nil
 	}
 	j.Span = time.Duration(o.seconds * float64(time.Second))
-	j.Instruments = known
+	j.Instruments = []instrument{packetsInstrument, streamsInstrument, capacityInstrument}
 	if len(o.only) > 0 {
-		j.Instruments = nil
-	}
-	for _, name := range o.only {
-		if !slices.Contains(known, instrument(name)) {
-			faults = append(faults, fmt.Sprintf("--only %q: must be packets, streams or capacity", name))
-		}
-		j.Instruments = append(j.Instruments, instrument(name))
+		j.Instruments, j.Parts, faults = choose(o.only)
 	}
 	return faults
+}
+
+// choices lists the values of --only: the parts of the first instrument, and the
+// instruments.
+func choices() (names []string) {
+	for _, p := range gauge.Parts() {
+		names = append(names, string(p))
+	}
+	return append(names, string(packetsInstrument), string(streamsInstrument), string(capacityInstrument))
+}
+
+// choose reads --only.
+func choose(only []string) (instruments []instrument, parts []gauge.Part, faults []string) {
+	for _, name := range only {
+		i := instrument(name)
+		switch {
+		case slices.Contains(gauge.Parts(), gauge.Part(name)):
+			i, parts = packetsInstrument, append(parts, gauge.Part(name))
+		case !slices.Contains(choices(), name):
+			faults = append(faults, fmt.Sprintf("--only %q: must be among %s", name, strings.Join(choices(), ", ")))
+		}
+		if !slices.Contains(instruments, i) {
+			instruments = append(instruments, i)
+		}
+	}
+	return instruments, parts, faults
 }
 
 // linkReport is what `samewire link check --json` prints (docs/link.md).

@@ -1,6 +1,7 @@
 package gauge
 
 import (
+	"slices"
 	"time"
 
 	"github.com/samewire/samewire/internal/lab"
@@ -12,7 +13,26 @@ type Job struct {
 	Quick bool          // delay, rate and MTU only, in about a second
 	Span  time.Duration // how long one instrument may send; 0 means DefaultSpan, or a third of a second in the quick form
 	Seed  uint64        // of what is drawn to say what is asked
+	Parts []Part        // of Packets; none means all
 }
+
+// Part names a part of what Packets measures.
+type Part string
+
+// The parts.
+const (
+	DelayPart      Part = "delay" // and jitter
+	LossPart       Part = "loss"  // in three forms; and duplicates
+	OrderPart      Part = "order" // reordering
+	CorruptionPart Part = "corruption"
+	RatePart       Part = "rate" // and queue
+	MTUPart        Part = "mtu"
+)
+
+// Parts lists all parts, in the order in which they are measured.
+func Parts() []Part { return []Part{DelayPart, LossPart, OrderPart, CorruptionPart, RatePart, MTUPart} }
+
+func (j Job) has(p Part) bool { return len(j.Parts) == 0 || slices.Contains(j.Parts, p) }
 
 // DefaultSpan is how long one instrument sends.
 const DefaultSpan = 3 * time.Second

@@ -40,25 +40,26 @@ func Packets(ctx context.Context, l Lab, j Job, say func(string)) ([]Check, erro
 	defer w.close()
 	s := &session{Job: j, lab: l, wire: w, say: say, started: time.Now()}
 	steps := []struct {
+		part Part
 		what string
 		do   func() error
 		full bool // not in the quick form
 	}{
-		{"delay", s.delays, false},
-		{"loss, one datagram at a time", func() error { return s.losses(small) }, true},
-		{"loss, full datagrams", func() error { return s.losses(full) }, true},
-		{"loss, with segmentation offload", func() error { return s.losses(joined) }, true},
-		{"order", s.order, true},
-		{"corruption", s.corruption, true},
-		{"rate", s.rates, false},
-		{"MTU", s.mtus, false},
+		{DelayPart, "delay", s.delays, false},
+		{LossPart, "loss, one datagram at a time", func() error { return s.losses(small) }, true},
+		{LossPart, "loss, full datagrams", func() error { return s.losses(full) }, true},
+		{LossPart, "loss, with segmentation offload", func() error { return s.losses(joined) }, true},
+		{OrderPart, "order", s.order, true},
+		{CorruptionPart, "corruption", s.corruption, true},
+		{RatePart, "rate", s.rates, false},
+		{MTUPart, "MTU", s.mtus, false},
 	}
 	time.Sleep(20 * time.Millisecond) // the kernel begins to stamp arrivals a while after it was asked to
 	for _, step := range steps {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if step.full && j.Quick {
+		if step.full && j.Quick || !j.has(step.part) {
 			continue
 		}
 		say(step.what)

@@ -18,13 +18,10 @@ func (b Backend) Check() error {
 	if _, err := findTC(); err != nil {
 		return err
 	}
-	if err := tryWorker(); err != nil {
-		return err
-	}
 	if !privileged() {
-		return nil
+		return errors.New("the kernel's netem (backend netem) needs a right on the whole machine: run as root")
 	}
-	return tryNetem()
+	return errors.Join(tryWorker(), tryNetem())
 }
 
 // findTC finds tc, also where only root's PATH would lead.
@@ -37,7 +34,8 @@ func findTC() (string, error) {
 	return "", errors.New("tc is missing, which sets up the kernel's netem: install iproute2")
 }
 
-// tryNetem adds netem to the loopback device of a namespace that nobody is in.
+// tryNetem does to the loopback device of a namespace that nobody is in what the
+// hosts' devices need.
 func tryNetem() error {
 	t := newThread()
 	defer t.close()
@@ -54,18 +52,19 @@ func tryNetem() error {
 		if err != nil {
 			return fmt.Errorf("find loopback: %w", err)
 		}
-		return explainNetem(handle.QdiscAdd(netlink.NewNetem(netlink.QdiscAttrs{
+		err = handle.QdiscAdd(netlink.NewNetem(netlink.QdiscAttrs{
 			LinkIndex: lo.Attrs().Index, Handle: netlink.MakeHandle(1, 0), Parent: netlink.HANDLE_ROOT,
-		}, netlink.NetemQdiscAttrs{})))
+		}, netlink.NetemQdiscAttrs{}))
+		if err != nil {
+			return explainNetem(err)
+		}
+		return receiveOnOne("lo")
 	})
 }
 
 // explainNetem says what it takes to have netem.
 func explainNetem(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, os.ErrNotExist), errors.Is(err, unix.EOPNOTSUPP):
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.EOPNOTSUPP) {
 		return fmt.Errorf("this kernel has no netem (%w): run modprobe sch_netem on the host, "+
 			"or boot a kernel built with CONFIG_NET_SCH_NETEM (netem/guest.sh does, in an emulator)", err)
 	}

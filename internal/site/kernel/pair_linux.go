@@ -23,7 +23,8 @@ import (
 // Properties that an edit must keep: nothing but the programs' packets is on the
 // wire, not even a host's looking for its neighbour, which would wait for its
 // answer through netem; what a queueing discipline is given is a packet of the
-// wire, unless the path asks for super-packets.
+// wire, unless the path asks for super-packets; packets arrive in the order in
+// which it let them go.
 type pair struct {
 	client, server *Host
 	tap            *tap
@@ -60,6 +61,9 @@ func join(ctx context.Context, client, server *Host, path lab.Path, super bool, 
 		commands []string
 	}{{client, serverMAC, n.Up}, {server, clientMAC, n.Down}} {
 		if err := end.host.thread.do(func() error { return end.host.plug(end.peer, super) }); err != nil {
+			return nil, fmt.Errorf("set up host %s: %w", end.host.network.addr, err)
+		}
+		if err := end.host.steer(); err != nil {
 			return nil, fmt.Errorf("set up host %s: %w", end.host.network.addr, err)
 		}
 		if err := end.host.shape(ctx, end.commands); err != nil {
