@@ -295,6 +295,44 @@ func TestJudgeRateAndQueue(t *testing.T) {
 	wantState(t, find(t, judgeQueue(lab.Path{Up: managed}, lab.Up, f), QueueWait), Unchecked)
 }
 
+// What becomes of a queue's row: it never vanishes.
+func TestJudgeHeld(t *testing.T) {
+	asked := lab.Way{Delay: 10 * msec, Rate: 10e6, Queue: lab.Queue{Packets: 50}}
+	const size = 1250
+	sent := make([]int64, 80, 2000)
+	for i := range sent {
+		sent[i] = int64(time.Second) // the burst
+	}
+	sent = append(sent, paced(1900, 800*time.Microsecond)...)
+	carried := func(w lab.Way) flood { return flood{series: overLink(w, size, sent), size: size, burst: 80} }
+
+	// A burst that never overflowed is more than the queue should take in.
+	roomy := asked
+	roomy.Burst = 60_000
+	c := find(t, judgeQueue(lab.Path{Up: asked}, lab.Up, carried(roomy)), Queue)
+	wantState(t, c, Fails)
+	if c.Measured == nil || *c.Measured != 79*size {
+		t.Errorf("it took in %v B, want 79 packets at least", value(c.Measured))
+	}
+	for name, spoil := range map[string]func(*lab.Way, *flood){
+		"loss":       func(w *lab.Way, _ *flood) { w.Loss.Share = 0.01 },
+		"corruption": func(w *lab.Way, _ *flood) { w.Corrupt.Share = 0.01 },
+		"duplicates": func(w *lab.Way, _ *flood) { w.Duplicate.Share = 0.01 },
+		"limit":      func(w *lab.Way, _ *flood) { w.Limit = 1000 },
+		"disturbed":  func(_ *lab.Way, f *flood) { f.unseen = 1 },
+		"held back":  func(_ *lab.Way, f *flood) { f.sent = slices.Clone(f.sent); f.sent[7] = 0 },
+		"managed":    func(w *lab.Way, _ *flood) { w.AQM.Kind = lab.CoDel },
+		"no burst":   func(_ *lab.Way, f *flood) { f.burst = 0 },
+		"too slow":   func(_ *lab.Way, f *flood) { f.burst = 20 },
+	} {
+		w, f := asked, carried(asked)
+		spoil(&w, &f)
+		if c := find(t, judgeQueue(lab.Path{Up: w}, lab.Up, f), Queue); c.State != Unchecked || c.Note == "" {
+			t.Errorf("%s: %s is %s: %q", name, c.Name, c.State, c.Note)
+		}
+	}
+}
+
 func TestJudgeMTU(t *testing.T) {
 	silent, answered := lab.Way{MTU: 1400}, lab.Way{MTU: 1400, TooBig: true}
 	for _, c := range []struct {
