@@ -7,9 +7,16 @@ import (
 	"github.com/samewire/samewire/internal/lab"
 )
 
-// rateTolerance is by how much a rate may miss, relatively: on a busy machine
-// the instants of arrival scatter over some ms.
+// rateTolerance is by how much what depends on a rate may miss, relatively.
 const rateTolerance = 0.01
+
+// A rate itself is known as sharply as the arrivals show it, and this much. What
+// is faster than the path is sure to be moved, is judged by rateTolerance.
+const (
+	sharpTolerance = 0.002
+	sharpRate      = 500e6 // bit/s
+	bluntest       = 0.05  // the tolerance from which a series says nothing
+)
 
 // flood is a train that offers more than a way's rate.
 type flood struct {
@@ -39,7 +46,7 @@ func (f flood) offeredRate() float64 {
 }
 
 // rate is the rate of what arrived, in bit/s of IP bytes, and its standard
-// error. The first part is left out: a token bucket's burst passes at once. Of
+// error, with regard to arrivals that are late together. The first part is left out: a token bucket's burst passes at once. Of
 // what is policed that is the first burst, which emptied the bucket. What the
 // receiver's socket had no room for was on the wire, and counts.
 func (f flood) rate(policed bool) (rate, se float64) {
@@ -68,7 +75,10 @@ func judgeRate(d lab.Direction, w lab.Way, f flood) Check {
 		return tooFew(Rate, d.String(), "bit/s", asked, n, f.count(), w)
 	}
 	offered := f.offeredRate()
-	tolerance := rateTolerance*asked + sigmas*se
+	tolerance := sharpTolerance*asked + sigmas*se
+	if asked > sharpRate {
+		tolerance += (rateTolerance - sharpTolerance) * asked
+	}
 	if w.Limit > 0 { // room that falls free is taken by the next that is offered
 		if mean, _, _ := delayGrid(w).moments(); mean > 0 {
 			tolerance += asked * float64(f.size*8) / offered / mean
@@ -80,6 +90,9 @@ func judgeRate(d lab.Direction, w lab.Way, f flood) Check {
 	}
 	if got < asked-tolerance && f.spoilt > 0 {
 		return unchecked(Rate, d.String(), "bit/s", asked, got, n, disturbed(f.series))
+	}
+	if math.Abs(got-asked) <= tolerance && sigmas*se > bluntest*asked {
+		return unchecked(Rate, d.String(), "bit/s", asked, got, n, "the arrivals scatter too much: measure longer, or on a quieter machine")
 	}
 	note := fmt.Sprintf("packets of %d B", f.size)
 	if w.Overhead != 0 {
