@@ -180,12 +180,16 @@ func onKernelSite(ctx context.Context, b kernel.Backend, p lab.Path, seed uint64
 		return err
 	}
 	defer func() { err = errors.Join(err, hosts.Close()) }()
-	at.lost = func(d lab.Direction) int {
+	drops := func(d lab.Direction) map[string]int {
 		wire := hosts.Facts().Wire
 		if d == lab.Up {
-			return wire.Up.Drops[dropByLab]
+			return wire.Up.Drops
 		}
-		return wire.Down.Drops[dropByLab]
+		return wire.Down.Drops
+	}
+	at.lost = func(d lab.Direction) int { return drops(d)[dropByLab] }
+	if b == kernel.TUN { // the kernel's own link does not tell why it dropped
+		at.drops = func(d lab.Direction) map[lab.Reason]int { return byReason(drops(d)) }
 	}
 	at.timed = timed
 	if err := hosts.Serve(ctx); err != nil {
@@ -200,6 +204,15 @@ func onKernelSite(ctx context.Context, b kernel.Backend, p lab.Path, seed uint64
 	return rest(at.lab())
 }
 
+// byReason has drops by the link's own reasons.
+func byReason(drops map[string]int) map[lab.Reason]int {
+	all := map[lab.Reason]int{}
+	for _, r := range lab.Reasons() {
+		all[r] = drops[string(r)]
+	}
+	return all
+}
+
 // dropByLab is the kernel site's reason for what the lab itself lost.
 const dropByLab = "tun"
 
@@ -208,11 +221,12 @@ const dropByLab = "tun"
 type gaugeProgram struct {
 	client, server *kernel.Host
 	lost           func(lab.Direction) int
+	drops          func(lab.Direction) map[lab.Reason]int
 	timed          func(gauge.Lab) error
 }
 
 func (g *gaugeProgram) lab() gauge.Lab {
-	return gauge.Lab{Client: g.client, Server: g.server, Lost: g.lost}
+	return gauge.Lab{Client: g.client, Server: g.server, Lost: g.lost, Drops: g.drops}
 }
 
 // Start implements kernel.Server.

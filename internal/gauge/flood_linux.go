@@ -85,13 +85,19 @@ func (s *session) flooding(d lab.Direction, w lab.Way, size int) (t train, why s
 		t.tail += time.Duration(float64(hold) * (surplus - 1))
 	}
 	if fills > 0 {
-		t.burst = min(int(float64(fills)/float64(size)*1.1/(1-min(w.Loss.Mean(), 0.9)))+10, mostProbes/2)
+		t.burst = min(int(overfill(w, float64(fills), size)/float64(size)/(1-min(w.Loss.Mean(), 0.9))), mostProbes/2)
 	}
 	if t.every < 2*time.Microsecond {
 		return t, "the rate is more than one sender of datagrams can offer"
 	}
 	t.n = min(t.burst+numberIn(hold, t.every), mostProbes)
 	return t, ""
+}
+
+// overfill is how many bytes a burst has so that a room of so many overflows, and
+// so that what does not overflow is more than a queue's tolerance.
+func overfill(w lab.Way, room float64, size int) float64 {
+	return 1.1*room + float64(20*size) + 2*queueTolerance(w, room, size)
 }
 
 func (s *session) flood(d lab.Direction, t train) (flood, error) {

@@ -252,6 +252,9 @@ func (s *session) train(w lab.Way, f form) train {
 		t.payload = leastMTU(w) - s.wire.client.header()
 	case joined:
 		t.joined = min(joinedCount, roomAtOnce(s.Path, w, s.ipSize(t.payload)))
+		if t.joined > 3 { // a late one must find room beside the next
+			t.joined = max(min(t.joined, roomAtOnce(s.Path, w, s.ipSize(t.payload))/2), 2)
+		}
 		least *= joinedCount / 2
 	}
 	count := max(t.joined, 1)
@@ -259,6 +262,7 @@ func (s *session) train(w lab.Way, f form) train {
 	if throttled(w, lab.UDP) || w.Limit > 0 || w.Rate > 0 {
 		t.every = max(t.every, spacing(w, s.ipSize(t.payload), 0)*time.Duration(count))
 	}
+	t.every = max(t.every, unhurried(roomAtOnce(s.Path, w, s.ipSize(t.payload)), count))
 	t.n = min(max(numberIn(s.span(), t.every), fewest)*count, mostProbes)
 	return t
 }
@@ -268,12 +272,13 @@ func (s *session) train(w lab.Way, f form) train {
 func (s *session) undisturbed(d lab.Direction, t train) (series *series, err error) {
 	from, to := s.ends(d)
 	for range attempts {
-		lost, unseen := s.lab.lost(d), s.lab.unseen(d)
+		lost, unseen, overflowed := s.lab.lost(d), s.lab.unseen(d), s.lab.overflowed(d, s.Path.Way(d))
 		series, err = t.run(from, to)
 		if err != nil {
 			return nil, err
 		}
 		series.spoilt, series.unseen = s.lab.lost(d)-lost, s.lab.unseen(d)-unseen
+		series.overflow = s.lab.overflowed(d, s.Path.Way(d)) - overflowed
 		series.spoilt = max(series.spoilt-refused(s.Path.Way(d), s.ipSize(t.payload), t.n), 0)
 		if disturbed(series) == "" {
 			break

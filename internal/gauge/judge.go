@@ -157,8 +157,11 @@ func chance(variance float64, n int) float64 {
 // disturbed says that datagrams are missing which the path may well have
 // delivered.
 func disturbed(s *series) string {
-	if s.unseen == 0 && s.spoilt == 0 {
+	switch {
+	case s.unseen == 0 && s.spoilt == 0 && s.overflow == 0:
 		return ""
+	case s.unseen == 0 && s.spoilt == 0:
+		return fmt.Sprintf("the path's own queue or limit dropped %d packets: this machine held the probes up", s.overflow)
 	}
 	return fmt.Sprintf("this machine was too busy: %d datagrams found no room at the receiver, %d packets were lost by the lab",
 		s.unseen, s.spoilt)

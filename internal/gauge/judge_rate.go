@@ -7,9 +7,16 @@ import (
 	"github.com/samewire/samewire/internal/lab"
 )
 
-// rateTolerance is by how much a rate may miss, relatively: on a busy machine
-// the instants of arrival scatter over some ms.
+// rateTolerance is by how much what depends on a rate may miss, relatively.
 const rateTolerance = 0.01
+
+// A rate itself is known as sharply as the arrivals show it, and this much. What
+// is faster than the path is sure to be moved, is judged by rateTolerance.
+const (
+	sharpTolerance = 0.002
+	sharpRate      = 500e6 // bit/s
+	bluntest       = 0.05  // the tolerance from which a series says nothing
+)
 
 // flood is a train that offers more than a way's rate.
 type flood struct {
@@ -39,7 +46,7 @@ func (f flood) offeredRate() float64 {
 }
 
 // rate is the rate of what arrived, in bit/s of IP bytes, and its standard
-// error. The first part is left out: a token bucket's burst passes at once. Of
+// error, with regard to arrivals that are late together. The first part is left out: a token bucket's burst passes at once. Of
 // what is policed that is the first burst, which emptied the bucket. What the
 // receiver's socket had no room for was on the wire, and counts.
 func (f flood) rate(policed bool) (rate, se float64) {
@@ -68,7 +75,10 @@ func judgeRate(d lab.Direction, w lab.Way, f flood) Check {
 		return tooFew(Rate, d.String(), "bit/s", asked, n, f.count(), w)
 	}
 	offered := f.offeredRate()
-	tolerance := rateTolerance*asked + sigmas*se
+	tolerance := sharpTolerance*asked + sigmas*se
+	if asked > sharpRate {
+		tolerance += (rateTolerance - sharpTolerance) * asked
+	}
 	if w.Limit > 0 { // room that falls free is taken by the next that is offered
 		if mean, _, _ := delayGrid(w).moments(); mean > 0 {
 			tolerance += asked * float64(f.size*8) / offered / mean
@@ -80,6 +90,9 @@ func judgeRate(d lab.Direction, w lab.Way, f flood) Check {
 	}
 	if got < asked-tolerance && f.spoilt > 0 {
 		return unchecked(Rate, d.String(), "bit/s", asked, got, n, disturbed(f.series))
+	}
+	if math.Abs(got-asked) <= tolerance && sigmas*se > bluntest*asked {
+		return unchecked(Rate, d.String(), "bit/s", asked, got, n, "the arrivals scatter too much: measure longer, or on a quieter machine")
 	}
 	note := fmt.Sprintf("packets of %d B", f.size)
 	if w.Overhead != 0 {
@@ -100,7 +113,10 @@ func judgeQueue(p lab.Path, d lab.Direction, f flood) []Check {
 		if w.Police {
 			return []Check{judge(QueueWait, d.String(), "s", 0, got, 2*timeTolerance, n, "a policer has no queue")}
 		}
-		return []Check{unchecked(QueueWait, d.String(), "s", math.NaN(), got, n, why)}
+		return []Check{
+			unchecked(QueueWait, d.String(), "s", math.NaN(), got, n, why),
+			unchecked(Queue, d.String(), "B", math.NaN(), math.NaN(), n, why),
+		}
 	}
 	bytes, _ := queueBytes(w, p.RTT(), f.size)
 	packet := float64(wireSize(w, f.size)) * 8 / rate
@@ -109,13 +125,26 @@ func judgeQueue(p lab.Path, d lab.Direction, f flood) []Check {
 	tolerance := packet + 2*timeTolerance + rateTolerance*asked + sigmas*1.25*sd/math.Sqrt(float64(max(n, 1)))
 	note := fmt.Sprintf("once it was full, packets of %d B", f.size)
 	checks := []Check{judge(QueueWait, d.String(), "s", asked, got, tolerance, n, note)}
-	held, ok := f.held(w)
-	if !ok {
-		return checks
+	return append(checks, judgeHeld(d, w, f, bytes))
+}
+
+// judgeHeld judges what of the first burst found room. A burst of which nothing
+// was dropped is evidence as well: of a queue that takes in more than it should.
+func judgeHeld(d lab.Direction, w lab.Way, f flood, asked float64) Check {
+	held, overflowed, why := f.held(w)
+	if why != "" {
+		return unchecked(Queue, d.String(), "B", asked, math.NaN(), f.burst, why)
 	}
-	return append(checks, judge(Queue, d.String(), "B", bytes, held,
-		2*float64(f.size)+2*timeTolerance*rate/8+rateTolerance*bytes, f.burst,
-		fmt.Sprintf("what a burst of %d packets found room for before the first drop", f.burst)))
+	tolerance := queueTolerance(w, asked, f.size)
+	switch {
+	case overflowed:
+		return judge(Queue, d.String(), "B", asked, held, tolerance, f.burst,
+			fmt.Sprintf("what a burst of %d packets found room for before the first drop", f.burst))
+	case held > asked+tolerance:
+		return judge(Queue, d.String(), "B", asked, held, tolerance, f.burst,
+			fmt.Sprintf("at least: nothing of a burst of %d packets was dropped", f.burst))
+	}
+	return unchecked(Queue, d.String(), "B", asked, held, f.burst, "the burst was sent too slowly to fill the queue")
 }
 
 func queueObstacle(w lab.Way, n int) string {
@@ -164,30 +193,55 @@ func (f flood) longestWait(w lab.Way) (wait float64, n int) {
 	return quantile(s, q) - g.quantile(0.5) - serialisation(w, f.size), len(s)
 }
 
+// queueTolerance is by how much what a queue takes in may miss, in bytes.
+func queueTolerance(w lab.Way, asked float64, size int) float64 {
+	return 2*float64(size) + 2*timeTolerance*float64(w.Rate)/8 + rateTolerance*asked
+}
+
 // held is how many bytes of the first burst found room in the queue, where that
-// can be told: nothing is lost but by the queue. The packet that is being sent
-// does not wait, nor does what a token bucket lets pass at once.
-func (f flood) held(w lab.Way) (bytes float64, ok bool) {
-	if w.Loss != (lab.Loss{}) || w.Corrupt != (lab.Chance{}) || w.Duplicate != (lab.Chance{}) || w.Limit > 0 || disturbed(f.series) != "" {
-		return 0, false
+// can be told; otherwise why not. Where the queue did not overflow it held so
+// much at least. The packet that is being sent does not wait, nor does what a
+// token bucket lets pass at once.
+func (f flood) held(w lab.Way) (bytes float64, overflowed bool, why string) {
+	if why := dropsOtherwise(w); why != "" {
+		return 0, false, why
 	}
-	lost := f.lost()
-	first := -1
-	for i := range min(f.burst, len(lost)) {
-		if f.sent[i] == 0 { // held back by the sender's own buffers
-			return 0, false
+	if why := disturbed(f.series); why != "" {
+		return 0, false, why
+	}
+	lost, burst := f.lost(), min(f.burst, len(f.sent))
+	if burst == 0 {
+		return 0, false, "no burst was sent to fill it"
+	}
+	first := burst
+	for i := range burst {
+		if f.sent[i] == 0 {
+			return 0, false, "the burst was held back by the sender's own buffers"
 		}
 		if lost[i] {
 			first = i
 			break
 		}
 	}
-	if first < 1 {
-		return 0, false
-	}
-	took := float64(f.sent[first]-f.sent[0]) / 1e9
+	took := float64(f.sent[min(first, burst-1)]-f.sent[0]) / 1e9
 	gone := took*float64(w.Rate)/8*float64(f.size)/float64(wireSize(w, f.size)) + float64(w.Burst) + float64(f.size)
-	return float64(first*f.size) - gone, true
+	return max(float64(first*f.size)-gone, 0), first < burst, ""
+}
+
+// dropsOtherwise says what else of a way makes packets vanish, or more of them,
+// so that the first drop is not the queue's.
+func dropsOtherwise(w lab.Way) string {
+	switch {
+	case w.Loss != (lab.Loss{}):
+		return "the path loses packets by chance, so that the first drop is not the queue's"
+	case w.Corrupt != (lab.Chance{}):
+		return "the path corrupts packets, so that the first drop is not the queue's"
+	case w.Duplicate != (lab.Chance{}):
+		return "the path duplicates packets, which take room as well"
+	case w.Limit > 0:
+		return "the limit counts packets under way as well"
+	}
+	return ""
 }
 
 // bits writes a rate in Mbit/s.

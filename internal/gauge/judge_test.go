@@ -189,11 +189,76 @@ func TestJudgeLoss(t *testing.T) {
 	}
 }
 
+// What a path's own limits drop counts apart, and only of limits that it is asked
+// to have: a queue that nobody asked for is a fault.
+func TestOverflowIsOfAskedLimits(t *testing.T) {
+	all := map[lab.Reason]int{}
+	for i, r := range lab.Reasons() {
+		all[r] = 1 << i
+	}
+	l := Lab{Drops: func(lab.Direction) map[lab.Reason]int { return all }}
+	for _, c := range []struct {
+		way  lab.Way
+		want int
+	}{
+		{lab.Way{}, 0},
+		{lab.Way{Rate: 1e6}, all[lab.DropQueue]},
+		{lab.Way{Rate: 1e6, Burst: 3000, Police: true}, all[lab.DropPolice]},
+		{lab.Way{Rate: 1e6, AQM: lab.AQM{Kind: lab.CoDel}}, all[lab.DropQueue] + all[lab.DropAQM]},
+		{lab.Way{Limit: 10}, all[lab.DropLimit]},
+		{lab.Way{Throttle: lab.Throttle{Rate: 1e6}}, all[lab.DropThrottle]},
+		{lab.Way{Throttle: lab.Throttle{Rate: 1e6, Transport: lab.TCP}}, 0},
+		{lab.Way{Loss: lab.Loss{Share: 0.5}}, 0},
+	} {
+		if got := l.overflowed(lab.Up, c.way); got != c.want {
+			t.Errorf("%+v: %b, want %b", c.way, got, c.want)
+		}
+	}
+	if got := (Lab{}).overflowed(lab.Up, lab.Way{Rate: 1}); got != 0 {
+		t.Errorf("a lab that does not know says %d", got)
+	}
+}
+
+// A train may be held up for a while without overflowing a small queue.
+func TestUnhurried(t *testing.T) {
+	for _, c := range []struct {
+		room, count int
+		want        time.Duration
+	}{{10, 1, 2 * msec}, {10, 5, 10 * msec}, {1000, 1, 20 * time.Microsecond}, {0, 1, 20 * msec}, {math.MaxInt, 1, 0}} {
+		if got := unhurried(c.room, c.count); got != c.want {
+			t.Errorf("room for %d, %d at once: %v, want %v", c.room, c.count, got, c.want)
+		}
+	}
+}
+
+// Arrivals that are late together make the rate less certain, and ones that
+// scatter over everything say nothing.
+func TestRateTolerance(t *testing.T) {
+	asked := lab.Way{Rate: 10e6, Queue: lab.Queue{Packets: 50}}
+	const size = 1250
+	late := func(every, by time.Duration) Check {
+		f := flood{series: overLink(asked, size, paced(1000, 800*time.Microsecond)), size: size}
+		for i := range f.arrivals {
+			f.arrivals[i].at += int64(by) * int64(i/int(every/msec)%2)
+		}
+		return judgeRate(lab.Up, asked, f)
+	}
+	quiet, busy, hopeless := late(100*msec, 0), late(100*msec, 5*msec), late(300*msec, 300*msec)
+	wantState(t, quiet, Holds)
+	wantState(t, busy, Holds)
+	if *busy.Tolerance < 2**quiet.Tolerance || *quiet.Tolerance > 0.0025*10e6 {
+		t.Errorf("tolerance %g when quiet, %g when busy", *quiet.Tolerance, *busy.Tolerance)
+	}
+	if hopeless.State == Holds {
+		t.Errorf("arrivals within 300 ms: %+v", hopeless)
+	}
+}
+
 // A series that the lab or the receiver spoilt is no evidence, whatever it shows.
 func TestDisturbedSeriesAreUnchecked(t *testing.T) {
 	w := lab.Way{Loss: lab.Loss{Share: 0.5}}
 	for _, spoil := range []func(*series){
-		func(s *series) { s.unseen = 1 }, func(s *series) { s.spoilt = 1 },
+		func(s *series) { s.unseen = 1 }, func(s *series) { s.spoilt = 1 }, func(s *series) { s.overflow = 1 },
 	} {
 		s := lossSeries(make([]bool, 100))
 		spoil(s)
@@ -265,6 +330,7 @@ func TestJudgeRateAndQueue(t *testing.T) {
 		{"as asked", asked, Holds, Holds, Holds},
 		{"9.8 instead of 10 Mbit/s", lab.Way{Delay: 10 * msec, Rate: 98e5, Queue: lab.Queue{Packets: 50}}, Fails, Holds, Holds},
 		{"10.2 instead of 10 Mbit/s", lab.Way{Delay: 10 * msec, Rate: 102e5, Queue: lab.Queue{Packets: 50}}, Fails, Holds, Holds},
+		{"14 bytes of overhead", lab.Way{Delay: 10 * msec, Rate: 10e6, Overhead: 14, Queue: lab.Queue{Packets: 50}}, Fails, Holds, Holds},
 		{"a queue of 40 instead of 50", lab.Way{Delay: 10 * msec, Rate: 10e6, Queue: lab.Queue{Packets: 40}}, Holds, Fails, Fails},
 		{"a queue in bytes that is as large", lab.Way{Delay: 10 * msec, Rate: 10e6, Queue: lab.Queue{Bytes: 62_500}}, Holds, Holds, Holds},
 	} {
@@ -293,6 +359,44 @@ func TestJudgeRateAndQueue(t *testing.T) {
 	managed := asked
 	managed.AQM.Kind = lab.CoDel
 	wantState(t, find(t, judgeQueue(lab.Path{Up: managed}, lab.Up, f), QueueWait), Unchecked)
+}
+
+// What becomes of a queue's row: it never vanishes.
+func TestJudgeHeld(t *testing.T) {
+	asked := lab.Way{Delay: 10 * msec, Rate: 10e6, Queue: lab.Queue{Packets: 50}}
+	const size = 1250
+	sent := make([]int64, 80, 2000)
+	for i := range sent {
+		sent[i] = int64(time.Second) // the burst
+	}
+	sent = append(sent, paced(1900, 800*time.Microsecond)...)
+	carried := func(w lab.Way) flood { return flood{series: overLink(w, size, sent), size: size, burst: 80} }
+
+	// A burst that never overflowed is more than the queue should take in.
+	roomy := asked
+	roomy.Burst = 60_000
+	c := find(t, judgeQueue(lab.Path{Up: asked}, lab.Up, carried(roomy)), Queue)
+	wantState(t, c, Fails)
+	if c.Measured == nil || *c.Measured != 79*size {
+		t.Errorf("it took in %v B, want 79 packets at least", value(c.Measured))
+	}
+	for name, spoil := range map[string]func(*lab.Way, *flood){
+		"loss":       func(w *lab.Way, _ *flood) { w.Loss.Share = 0.01 },
+		"corruption": func(w *lab.Way, _ *flood) { w.Corrupt.Share = 0.01 },
+		"duplicates": func(w *lab.Way, _ *flood) { w.Duplicate.Share = 0.01 },
+		"limit":      func(w *lab.Way, _ *flood) { w.Limit = 1000 },
+		"disturbed":  func(_ *lab.Way, f *flood) { f.unseen = 1 },
+		"held back":  func(_ *lab.Way, f *flood) { f.sent = slices.Clone(f.sent); f.sent[7] = 0 },
+		"managed":    func(w *lab.Way, _ *flood) { w.AQM.Kind = lab.CoDel },
+		"no burst":   func(_ *lab.Way, f *flood) { f.burst = 0 },
+		"too slow":   func(_ *lab.Way, f *flood) { f.burst = 20 },
+	} {
+		w, f := asked, carried(asked)
+		spoil(&w, &f)
+		if c := find(t, judgeQueue(lab.Path{Up: w}, lab.Up, f), Queue); c.State != Unchecked || c.Note == "" {
+			t.Errorf("%s: %s is %s: %q", name, c.Name, c.State, c.Note)
+		}
+	}
 }
 
 func TestJudgeMTU(t *testing.T) {

@@ -124,6 +124,16 @@ func roomAtOnce(p lab.Path, w lab.Way, size int) int {
 	return room
 }
 
+// heldUp is for how long a train may be held up on its way to the path without
+// what then comes at once overflowing the path's queue.
+const heldUp = 20 * time.Millisecond
+
+// unhurried is the least time between two probes, or two super-packets of count,
+// so that a path with room for so many at once takes what was held up.
+func unhurried(room, count int) time.Duration {
+	return heldUp * time.Duration(count) / time.Duration(max(room, 1))
+}
+
 // refused is how many of n packets, at most, the receiver's device may well
 // refuse for a bit flipped in the IP version: the path did that, not the lab.
 func refused(w lab.Way, size, n int) int {

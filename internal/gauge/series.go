@@ -11,6 +11,7 @@ type series struct {
 	arrivals []arrival // in the order in which the receiver's socket got them
 	unseen   int       // datagrams that the receiver's socket had no room for
 	spoilt   int       // packets that the lab itself lost
+	overflow int       // packets that found no room in the path, though the train was to leave room
 	altered  int       // arrivals whose content was not what was sent
 }
 
@@ -140,8 +141,9 @@ func sorted(values []float64) []float64 {
 	return s
 }
 
-// slope is the least-squares slope of y over x, and its standard error if the
-// residuals were independent. NaN with fewer than three points.
+// slope is the least-squares slope of y over x, and its standard error, where a
+// residual may be correlated with the one before (by r^lag). NaN with fewer than
+// three points.
 func slope(x, y []float64) (slope, se float64) {
 	n := float64(len(x))
 	if n < 3 {
@@ -160,10 +162,17 @@ func slope(x, y []float64) (slope, se float64) {
 		return math.NaN(), math.NaN()
 	}
 	slope = xy / xx
-	var rest float64
+	var rest, next, last float64
 	for i := range x {
 		r := y[i] - my - slope*(x[i]-mx)
 		rest += r * r
+		next += r * last
+		last = r
 	}
-	return slope, math.Sqrt(rest / (n - 2) / xx)
+	se = math.Sqrt(rest / (n - 2) / xx)
+	if next > 0 && rest > 0 {
+		r := min(next/rest, 1-2/n)
+		se *= math.Sqrt((1 + r) / (1 - r))
+	}
+	return slope, se
 }
