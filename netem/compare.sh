@@ -52,7 +52,7 @@ if [ -n "$tests" ]; then
   files+=("$work/kernel.test")
 fi
 status=0
-"$here/guest.sh" --engine "$engine" --timeout 1800 "$out/guest" "$work/script" "${files[@]}" >&2 || status=1
+"$here/guest.sh" --engine "$engine" --timeout 3600 "$out/guest" "$work/script" "${files[@]}" >&2 || status=1
 if [ -n "$tests" ] && ! grep -qx PASS "$out/guest/tests"; then
   echo "compare.sh: tests failed in the guest:" >&2
   grep -v '^===' "$out/guest/tests" >&2 || true
