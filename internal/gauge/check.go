@@ -23,7 +23,7 @@ type Check struct {
 	Direction string   `json:"direction"` // up, down or both
 	Asked     *float64 `json:"asked"`     // null: nothing is asked, or it cannot be said in a number
 	Measured  *float64 `json:"measured"`  // null: it could not be measured
-	Unit      string   `json:"unit"`      // s, bit/s, B, packets, 1 (a share), bool (0 or 1)
+	Unit      string   `json:"unit"`      // s, bit/s, B, packets, changes, 1 (a share), bool (0 or 1)
 	Tolerance *float64 `json:"tolerance"` // holds when measured is within asked ± tolerance; null: not judged
 	N         int      `json:"n"`         // how many packets, runs or bytes the measurement rests on
 	State     State    `json:"state"`
@@ -54,9 +54,17 @@ const (
 	Duplicated      = "duplicated"        // share that arrived twice
 	Corrupted       = "corrupted"         // share that arrived altered, where no checksum forbids it
 	CorruptAccepted = "corrupted-checked" // datagrams that arrived altered in spite of their checksum
+	Marked          = "marked"            // share of datagrams that understand ECN and arrived marked, by chance
+	QueueMarks      = "aqm-marks"         // whether active queue management marks such datagrams
+	JitterNext      = "jitter-next"       // correlation of a datagram's delay with the next one's
+	DuplicatedNext  = "duplicated-next"   // of whether it arrives twice
+	CorruptedNext   = "corrupted-next"    // of whether it is altered
+	UndelayedNext   = "undelayed-next"    // of whether it passes undelayed
+	Rebound         = "rebind"            // how often the server saw the client's address or port change
 	Rate            = "rate"              // of IP bytes, when more is offered
 	QueueWait       = "queue-wait"        // the longest wait for the rate
 	Queue           = "queue"             // what waits at most
+	Passed          = "burst"             // what a policer lets pass at once
 	MTU             = "mtu"               // the largest IP packet that arrives
 	TooBig          = "too-big"           // whether a larger one is answered with ICMP
 	Goodput         = "tcp-goodput"       // of one TCP connection

@@ -17,8 +17,9 @@
 // the receiver's socket had no room for, and packets that the lab itself lost,
 // are counted apart, and spoil a series that counts losses: it is repeated.
 //
-// Not measured: anything above UDP but TCP's goodput; congestion experienced
-// marks; what rules and address translation do (their checks are unchecked).
+// Not measured: anything above UDP but TCP's goodput; what rules, traces and
+// active queue management do, beyond whether that marks. Whatever a path asks for
+// has a row all the same: it is unchecked (words.go).
 //
 // The instruments need Linux; the judgement is pure and runs anywhere.
 package gauge

@@ -64,6 +64,7 @@ func (w *wire) turn(id uint32, e *echoes, n int, deadline *atomic.Int64) error {
 			continue
 		}
 		seen[i] = true
+		w.server.sighted(r.sender())
 		e.up = append(e.up, float64(at-s.sent)/1e9)
 		if from := r.sender(); from != client { // an address translation changed it
 			client, w.server.to = from, sockaddr(from)

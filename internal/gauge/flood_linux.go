@@ -49,6 +49,12 @@ func (s *session) rate(d lab.Direction) ([]Check, error) {
 		checks = []Check{judgeRate(d, w, f)}
 		if !s.Quick {
 			checks = append(checks, judgeQueue(s.Path, d, f)...)
+			if policed(w) {
+				checks = append(checks, judgePassed(d, w, f))
+			}
+			if w.AQM != (lab.AQM{}) {
+				checks = append(checks, judgeQueueMarks(d, w, f))
+			}
 		}
 		if len(Failed(checks)) == 0 && checks[0].State == Holds && f.spoilt == 0 {
 			break
@@ -102,13 +108,18 @@ func overfill(w lab.Way, room float64, size int) float64 {
 
 func (s *session) flood(d lab.Direction, t train) (flood, error) {
 	from, to := s.ends(d)
-	lost, unseen := s.lab.lost(d), s.lab.unseen(d)
+	lost, unseen, managed := s.lab.lost(d), s.lab.unseen(d), s.lab.managed(d)
+	t.ect = s.Path.Way(d).AQM != (lab.AQM{})
 	series, err := t.run(from, to)
 	if err != nil {
 		return flood{}, err
 	}
 	series.spoilt, series.unseen = s.lab.lost(d)-lost, s.lab.unseen(d)-unseen
-	return flood{series: series, size: s.ipSize(t.payload), burst: t.burst}, nil
+	f := flood{series: series, size: s.ipSize(t.payload), burst: t.burst, managed: s.lab.managed(d) - managed}
+	if s.lab.Drops == nil {
+		f.managed = total(runs(series.lost()))
+	}
+	return f, nil
 }
 
 // noOffload says that the kernel refused to segment datagrams.

@@ -23,14 +23,16 @@ type Part string
 const (
 	DelayPart      Part = "delay" // and jitter
 	LossPart       Part = "loss"  // in three forms; and duplicates
+	MarksPart      Part = "marks" // ECN
 	OrderPart      Part = "order" // reordering
 	CorruptionPart Part = "corruption"
 	RatePart       Part = "rate" // and queue
 	MTUPart        Part = "mtu"
+	RebindingPart  Part = "rebinding"
 )
 
 // Parts lists all parts, in the order in which they are measured.
-func Parts() []Part { return []Part{DelayPart, LossPart, OrderPart, CorruptionPart, RatePart, MTUPart} }
+func Parts() []Part { return []Part{DelayPart, LossPart, MarksPart, OrderPart, CorruptionPart, RatePart, MTUPart, RebindingPart} }
 
 func (j Job) has(p Part) bool { return len(j.Parts) == 0 || slices.Contains(j.Parts, p) }
 

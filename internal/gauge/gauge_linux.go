@@ -49,10 +49,12 @@ func Packets(ctx context.Context, l Lab, j Job, say func(string)) ([]Check, erro
 		{LossPart, "loss, one datagram at a time", func() error { return s.losses(small) }, true},
 		{LossPart, "loss, full datagrams", func() error { return s.losses(full) }, true},
 		{LossPart, "loss, with segmentation offload", func() error { return s.losses(joined) }, true},
+		{MarksPart, "marks", s.marks, true},
 		{OrderPart, "order", s.order, true},
 		{CorruptionPart, "corruption", s.corruption, true},
 		{RatePart, "rate", s.rates, false},
 		{MTUPart, "MTU", s.mtus, false},
+		{RebindingPart, "rebinding", s.rebinding, true},
 	}
 	time.Sleep(20 * time.Millisecond) // the kernel begins to stamp arrivals a while after it was asked to
 	for _, step := range steps {
@@ -67,7 +69,10 @@ func Packets(ctx context.Context, l Lab, j Job, say func(string)) ([]Check, erro
 			return nil, fmt.Errorf("measure %s: %w", step.what, err)
 		}
 	}
-	return s.checks, nil
+	if j.Quick { // it leaves out what it says that it leaves out
+		return s.checks, nil
+	}
+	return complete(j.Path, s.checks), nil
 }
 
 func (s *session) ends(d lab.Direction) (from, to *socket) {
@@ -208,6 +213,9 @@ func (s *session) loss(d lab.Direction, f form) ([]Check, error) {
 	checks := judgeLoss(d, w, m, share, run, series)
 	if f == small {
 		checks = append(checks, judgeCopies(d, w, m, series))
+		checks = append(checks, judgeCopiesNext(d, w, series)...)
+		checks = append(checks, judgeAlteredNext(d, w, series)...)
+		checks = append(checks, judgeJitterNext(d, w, series)...)
 		if (lab.Path{Up: w, Down: w}).InOrder() {
 			checks = append(checks, judgeOrder(d, w, series, nil))
 		}
@@ -237,7 +245,7 @@ func (s *session) order() error {
 		}
 		checks := []Check{judgeOrder(d, w, series, rand.New(rand.NewPCG(s.Seed, uint64(d))))}
 		if c, ok := judgeUndelayed(d, w, s.ipSize(t.payload), series); ok {
-			checks = append(checks, c)
+			checks = append(checks, c, judgeUndelayedNext(d, w, s.ipSize(t.payload), series))
 		}
 		return checks, nil
 	})

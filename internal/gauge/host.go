@@ -38,6 +38,14 @@ func (l Lab) overflowed(d lab.Direction, w lab.Way) (n int) {
 	return n
 }
 
+// managed counts what active queue management dropped until now.
+func (l Lab) managed(d lab.Direction) int {
+	if l.Drops == nil {
+		return 0
+	}
+	return l.Drops(d)[lab.DropAQM]
+}
+
 // limitReasons are the reasons for which the limits drop that a way is asked to
 // have.
 func limitReasons(w lab.Way) (all []lab.Reason) {

@@ -132,6 +132,9 @@ func judgeLoss(d lab.Direction, w lab.Way, m lossModel, share, run string, s *se
 	}
 	mean := float64(gone) / float64(len(lengths))
 	switch {
+	case math.IsNaN(m.run) && w.Loss != (lab.Loss{}):
+		checks = append(checks, unchecked(run, d.String(), "packets", math.NaN(), mean, len(lengths),
+			"there is no closed form for losses and corruption together; "+describeRuns(lengths)))
 	case math.IsNaN(m.run):
 		checks = append(checks, told(run, d.String(), "packets", mean, len(lengths), describeRuns(lengths)))
 	case len(lengths) < fewest:

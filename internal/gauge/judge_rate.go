@@ -23,6 +23,9 @@ type flood struct {
 	*series
 	size  int // IP bytes of each packet
 	burst int // packets that were sent at once at the beginning
+	// managed is how many active queue management dropped; where the lab does not
+	// know, all that did not arrive.
+	managed int
 }
 
 // offeredRate is what was offered after the burst, in bit/s of IP bytes.
@@ -45,11 +48,11 @@ func (f flood) offeredRate() float64 {
 	return float64((n-1)*f.size*8) / (float64(last-first) / 1e9)
 }
 
-// rate is the rate of what arrived, in bit/s of IP bytes, and its standard
-// error, with regard to arrivals that are late together. The first part is left out: a token bucket's burst passes at once. Of
+// rate is the rate of what arrived, in bit/s of IP bytes, its standard error, and
+// how many times that it is for arrivals that are late together. The first part is left out: a token bucket's burst passes at once. Of
 // what is policed that is the first burst, which emptied the bucket. What the
 // receiver's socket had no room for was on the wire, and counts.
-func (f flood) rate(policed bool) (rate, se float64) {
+func (f flood) rate(policed bool) (rate, se, together float64) {
 	skip := len(f.arrivals) / 4
 	var x, y []float64
 	for i, a := range f.arrivals {
@@ -59,14 +62,13 @@ func (f flood) rate(policed bool) (rate, se float64) {
 		x = append(x, float64(a.at-f.arrivals[0].at)/1e9)
 		y = append(y, float64(i+a.before)*float64(f.size)*8)
 	}
-	rate, se = slope(x, y)
-	return rate, se
+	return slope(x, y)
 }
 
 // judgeRate judges the rate of a flood.
 func judgeRate(d lab.Direction, w lab.Way, f flood) Check {
 	asked := udpRate(w, f.size)
-	got, se := f.rate(policed(w))
+	got, se, together := f.rate(policed(w))
 	n := len(f.arrivals)
 	if obstacle(w) != "" {
 		return unchecked(Rate, d.String(), "bit/s", asked, got, n, obstacle(w))
@@ -75,7 +77,9 @@ func judgeRate(d lab.Direction, w lab.Way, f flood) Check {
 		return tooFew(Rate, d.String(), "bit/s", asked, n, f.count(), w)
 	}
 	offered := f.offeredRate()
-	tolerance := sharpTolerance*asked + sigmas*se
+	// A series that is not a straight line at all must not excuse itself.
+	scatter := min(sigmas*se*together, sigmas*se+bluntest*asked)
+	tolerance := sharpTolerance*asked + scatter
 	if asked > sharpRate {
 		tolerance += (rateTolerance - sharpTolerance) * asked
 	}
@@ -88,15 +92,18 @@ func judgeRate(d lab.Direction, w lab.Way, f flood) Check {
 	if got <= asked+tolerance && offered*(1-w.Loss.Mean()) < asked*1.02 {
 		return unchecked(Rate, d.String(), "bit/s", asked, got, n, fmt.Sprintf("this machine could send only %s", bits(offered)))
 	}
-	if got < asked-tolerance && f.spoilt > 0 {
+	if got < asked-tolerance && disturbed(f.series) != "" {
 		return unchecked(Rate, d.String(), "bit/s", asked, got, n, disturbed(f.series))
 	}
-	if math.Abs(got-asked) <= tolerance && sigmas*se > bluntest*asked {
+	if math.Abs(got-asked) <= tolerance && scatter > bluntest*asked && together > 2 {
 		return unchecked(Rate, d.String(), "bit/s", asked, got, n, "the arrivals scatter too much: measure longer, or on a quieter machine")
 	}
 	note := fmt.Sprintf("packets of %d B", f.size)
 	if w.Overhead != 0 {
 		note += fmt.Sprintf(", %d B each for the rate", wireSize(w, f.size))
+		if math.Abs(asked*float64(w.Overhead)) < tolerance*float64(f.size) {
+			note += ", which is too little to be seen"
+		}
 	}
 	return judge(Rate, d.String(), "bit/s", asked, got, tolerance, n, note)
 }
@@ -124,7 +131,11 @@ func judgeQueue(p lab.Path, d lab.Direction, f flood) []Check {
 	_, sd, _ := delayGrid(w).moments()
 	tolerance := packet + 2*timeTolerance + rateTolerance*asked + sigmas*1.25*sd/math.Sqrt(float64(max(n, 1)))
 	note := fmt.Sprintf("once it was full, packets of %d B", f.size)
-	checks := []Check{judge(QueueWait, d.String(), "s", asked, got, tolerance, n, note)}
+	wait := judge(QueueWait, d.String(), "s", asked, got, tolerance, n, note)
+	if why := disturbed(f.series); got > asked+tolerance && why != "" {
+		wait = unchecked(QueueWait, d.String(), "s", asked, got, n, why)
+	}
+	checks := []Check{wait}
 	return append(checks, judgeHeld(d, w, f, bytes))
 }
 

@@ -12,6 +12,7 @@ type series struct {
 	unseen   int       // datagrams that the receiver's socket had no room for
 	spoilt   int       // packets that the lab itself lost
 	overflow int       // packets that found no room in the path, though the train was to leave room
+	marked   int       // arrivals with congestion experienced (RFC 3168)
 	altered  int       // arrivals whose content was not what was sent
 }
 
@@ -141,13 +142,13 @@ func sorted(values []float64) []float64 {
 	return s
 }
 
-// slope is the least-squares slope of y over x, and its standard error, where a
-// residual may be correlated with the one before (by r^lag). NaN with fewer than
-// three points.
-func slope(x, y []float64) (slope, se float64) {
+// slope is the least-squares slope of y over x, its standard error if the
+// residuals were independent, and how many times that it is where a residual is
+// correlated with the one before (by r^lag). NaN with fewer than three points.
+func slope(x, y []float64) (slope, se, together float64) {
 	n := float64(len(x))
 	if n < 3 {
-		return math.NaN(), math.NaN()
+		return math.NaN(), math.NaN(), math.NaN()
 	}
 	var mx, my, xx, xy float64
 	for i := range x {
@@ -159,7 +160,7 @@ func slope(x, y []float64) (slope, se float64) {
 		xy += (x[i] - mx) * (y[i] - my)
 	}
 	if xx == 0 {
-		return math.NaN(), math.NaN()
+		return math.NaN(), math.NaN(), math.NaN()
 	}
 	slope = xy / xx
 	var rest, next, last float64
@@ -169,10 +170,10 @@ func slope(x, y []float64) (slope, se float64) {
 		next += r * last
 		last = r
 	}
-	se = math.Sqrt(rest / (n - 2) / xx)
+	together = 1
 	if next > 0 && rest > 0 {
 		r := min(next/rest, 1-2/n)
-		se *= math.Sqrt((1 + r) / (1 - r))
+		together = math.Sqrt((1 + r) / (1 - r))
 	}
-	return slope, se
+	return slope, math.Sqrt(rest / (n - 2) / xx), together
 }

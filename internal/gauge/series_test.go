@@ -75,15 +75,15 @@ func TestQuantileAndSlope(t *testing.T) {
 	if !math.IsNaN(quantile(nil, 0.5)) {
 		t.Error("the quantile of nothing is a number")
 	}
-	got, se := slope([]float64{0, 1, 2, 3}, []float64{1, 3, 5, 7})
+	got, se, _ := slope([]float64{0, 1, 2, 3}, []float64{1, 3, 5, 7})
 	near(t, "slope", got, 2, 1e-12)
 	near(t, "its error", se, 0, 1e-12)
-	if got, _ := slope([]float64{1, 1, 1}, []float64{1, 2, 3}); !math.IsNaN(got) {
+	if got, _, _ := slope([]float64{1, 1, 1}, []float64{1, 2, 3}); !math.IsNaN(got) {
 		t.Errorf("slope %g of points at one instant", got)
 	}
 	// By hand: y = x + noise (1,-1,-1,1)/10 has slope 1, and the noise's sum of
 	// squares 0.04 over 2 degrees of freedom and Σ(x-mean)² = 5.
-	got, se = slope([]float64{0, 1, 2, 3}, []float64{0.1, 0.9, 1.9, 3.1})
+	got, se, _ = slope([]float64{0, 1, 2, 3}, []float64{0.1, 0.9, 1.9, 3.1})
 	near(t, "slope", got, 1, 1e-12)
 	near(t, "its error", se, math.Sqrt(0.02/5), 1e-12)
 }

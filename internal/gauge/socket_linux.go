@@ -24,6 +24,48 @@ type socket struct {
 	v6   bool
 	addr netip.AddrPort
 	to   unix.Sockaddr
+
+	from   netip.AddrPort          // whom the newest address's datagrams come from
+	seen   map[netip.AddrPort]bool // all that datagrams came from
+	moves  []bool                  // each change to a new one: of the address, otherwise of the port alone
+	sights int                     // datagrams that were looked at
+}
+
+// sighted keeps account of whom datagrams come from. One that was overtaken and
+// comes from where others came before is no change.
+func (s *socket) sighted(from netip.AddrPort) {
+	s.sights++
+	if s.seen[from] {
+		return
+	}
+	if s.seen == nil {
+		s.seen = map[netip.AddrPort]bool{}
+	} else {
+		s.moves = append(s.moves, s.from.Addr() != from.Addr())
+	}
+	s.from, s.seen[from] = from, true
+}
+
+// ECN's two bits of the traffic class (RFC 3168, 5).
+const (
+	ectZero   = 2
+	congested = 3
+)
+
+// trafficClass sets that of what the socket sends.
+func (s *socket) trafficClass(class int) error {
+	if s.v6 {
+		return unix.SetsockoptInt(s.fd, unix.IPPROTO_IPV6, unix.IPV6_TCLASS, class)
+	}
+	return unix.SetsockoptInt(s.fd, unix.IPPROTO_IP, unix.IP_TOS, class)
+}
+
+// wantClass asks for the traffic class of what arrives.
+func (s *socket) wantClass() error {
+	if s.v6 {
+		return unix.SetsockoptInt(s.fd, unix.IPPROTO_IPV6, unix.IPV6_RECVTCLASS, 1)
+	}
+	return unix.SetsockoptInt(s.fd, unix.IPPROTO_IP, unix.IP_RECVTOS, 1)
 }
 
 // wire is a pair of sockets, one in each host.
@@ -92,6 +134,7 @@ func (s *socket) setUp(addr netip.Addr) error {
 		unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1),
 		unix.SetsockoptTimeval(s.fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &wait),
 		s.dontFragment(),
+		s.wantClass(),
 		unix.Bind(s.fd, sockaddr(netip.AddrPortFrom(addr, 0))),
 	)
 	if err != nil {
@@ -181,6 +224,8 @@ type receiver struct {
 	name unix.RawSockaddrAny // whom the last datagram came from
 	iov  unix.Iovec
 	hdr  unix.Msghdr
+
+	class byte // traffic class of the last datagram
 }
 
 func newReceiver(s *socket) *receiver {
@@ -204,7 +249,7 @@ func (r *receiver) next() (payload []byte, at int64, dropped uint32, err error) 
 	if errno != 0 {
 		return nil, 0, 0, errno
 	}
-	at, dropped = control(r.oob[:r.hdr.Controllen])
+	at, dropped, r.class = control(r.oob[:r.hdr.Controllen])
 	return r.buf[:n], at, dropped, nil
 }
 
@@ -223,9 +268,9 @@ func (r *receiver) sender() netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// control reads the arrival's time and the count of drops off the control
+// control reads the arrival's time, the count of drops and the traffic class off the control
 // messages: each has a length that counts the header, a level and a type.
-func control(b []byte) (at int64, dropped uint32) {
+func control(b []byte) (at int64, dropped uint32, class byte) {
 	for len(b) >= unix.SizeofCmsghdr {
 		h := (*unix.Cmsghdr)(unsafe.Pointer(&b[0]))
 		if int(h.Len) < unix.SizeofCmsghdr || int(h.Len) > len(b) {
@@ -233,6 +278,10 @@ func control(b []byte) (at int64, dropped uint32) {
 		}
 		data := b[unix.SizeofCmsghdr:h.Len]
 		switch {
+		case h.Level == unix.IPPROTO_IP && h.Type == unix.IP_TOS && len(data) >= 1:
+			class = data[0]
+		case h.Level == unix.IPPROTO_IPV6 && h.Type == unix.IPV6_TCLASS && len(data) >= 4:
+			class = byte(binary.NativeEndian.Uint32(data))
 		case h.Level != unix.SOL_SOCKET:
 		case h.Type == unix.SO_TIMESTAMPNS_NEW && len(data) >= 16:
 			at = int64(binary.NativeEndian.Uint64(data))*1e9 + int64(binary.NativeEndian.Uint64(data[8:]))
@@ -241,7 +290,7 @@ func control(b []byte) (at int64, dropped uint32) {
 		}
 		b = b[min(unix.CmsgSpace(len(data)), len(b)):]
 	}
-	return at, dropped
+	return at, dropped, class
 }
 
 // drops is how many datagrams the socket has thrown away: for want of room, and

@@ -18,6 +18,7 @@ type train struct {
 	catchUp bool          // after a delay of the sender send what is overdue at once, to keep the rate
 	burst   int           // of the first so many are sent at once
 	joined  int           // datagrams to a super-packet (UDP_SEGMENT); 0 and 1: none
+	ect     bool          // marked as understanding ECN: ECT(0) (RFC 3168)
 	open    bool          // without a checksum, so that the receiver sees altered content
 	tail    time.Duration // how long the last one may take
 	copies  bool          // some may arrive twice: wait for the tail even when all have arrived
@@ -116,10 +117,16 @@ func (t train) prepare(from, to *socket) error {
 			return fmt.Errorf("send without checksums: %w", err)
 		}
 	}
+	if t.ect {
+		if err := from.trafficClass(ectZero); err != nil {
+			return fmt.Errorf("send datagrams that understand ECN: %w", err)
+		}
+	}
 	return nil
 }
 
 func (t train) restore(from, to *socket) {
+	_ = from.trafficClass(0)
 	_ = unix.SetsockoptInt(from.fd, unix.IPPROTO_UDP, unix.UDP_SEGMENT, 0)
 	_ = from.checksums(to, true)
 }
@@ -151,6 +158,12 @@ func (t train) receive(to *socket, id uint32, s *series, before uint32, deadline
 		case !ok:
 			s.altered++
 		case train == id && number < len(s.sent):
+			if r.class&congested == congested {
+				s.marked++
+			}
+			if !t.open { // a bit may be flipped in it
+				to.sighted(r.sender())
+			}
 			s.arrivals = append(s.arrivals, arrival{number, at, len(b) + to.header(), int(dropped - before)})
 		}
 	}
