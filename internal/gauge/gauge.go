@@ -32,7 +32,9 @@ const (
 )
 
 // Parts lists all parts, in the order in which they are measured.
-func Parts() []Part { return []Part{DelayPart, LossPart, MarksPart, OrderPart, CorruptionPart, RatePart, MTUPart, RebindingPart} }
+func Parts() []Part {
+	return []Part{DelayPart, LossPart, MarksPart, OrderPart, CorruptionPart, RatePart, MTUPart, RebindingPart}
+}
 
 func (j Job) has(p Part) bool { return len(j.Parts) == 0 || slices.Contains(j.Parts, p) }
 
