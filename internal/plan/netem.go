@@ -36,7 +36,7 @@ const Device = "DEV"
 const (
 	ethernet   = 14      // bytes of header that tc counts and a path does not
 	endless    = 1000000 // packets: netem's limit where the path has none
-	tbfPackets = 1       // tbf's least bucket: a packet
+	tbfPart    = 1000    // of a second: what tbf's least bucket holds of its rate, since its timer may be late
 )
 
 // ExportNetem returns a path as tc commands. netem stands first (loss, delay,
@@ -183,9 +183,9 @@ func (e *exporter) loss(l lab.Loss, add func(...string)) {
 
 // rate has tbf, with its queue or active queue management.
 func (e *exporter) rate(w lab.Way, parent, sizes string) []string {
-	burst := max(w.Burst, tbfPackets*int64(w.DeviceMTU()))
+	burst := max(w.Burst, int64(w.DeviceMTU()), int64(w.Rate)/8/tbfPart)
 	if w.Burst == 0 {
-		e.miss("a plain wire: tbf lets the first packet after a pause pass at once, a packet's time on the wire too early")
+		e.miss("a plain wire: tbf lets what its bucket holds (a packet, or what the rate carries in 1 ms) pass at once after a pause")
 	}
 	limit := e.queueBytes(w)
 	c := fmt.Sprintf("qdisc add dev %s %s handle 2: %stbf rate %dbit burst %d limit %d",
