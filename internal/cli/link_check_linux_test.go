@@ -119,6 +119,12 @@ func TestLinkCheckFindsOutAWrongPath(t *testing.T) {
 		{"rtt 20ms mtu 1400", "rtt 20ms mtu 1300", gauge.MTU, "--quick"},
 		{"rtt 20ms loss 5%", "rtt 20ms loss 8%", gauge.LossShare, "--seconds=1 --only=packets"},
 		{"rtt 20ms rate 10mbit queue 50p", "rtt 20ms rate 10mbit queue 30p", gauge.QueueWait, "--seconds=1 --only=packets"},
+		{"rtt 20ms rate 10mbit queue 50p", "rtt 20ms rate 10mbit queue 50p burst 60kB", gauge.Queue, "--seconds=1 --only=packets"},
+		{"rtt 20ms rate 10mbit", "rtt 20ms rate 10mbit 14", gauge.Rate, "--seconds=1 --only=packets"},
+		{"rtt 20ms loss 5% ecn", "rtt 20ms loss 5%", gauge.Marked, "--seconds=0.5 --only=packets"},
+		{"rtt 20ms rate 10mbit queue codel", "rtt 20ms rate 10mbit queue codel ecn", gauge.QueueMarks, "--seconds=1 --only=packets"},
+		{"rtt 20ms rebind udp every 500ms", "rtt 20ms", gauge.Rebound, "--seconds=0.5 --only=packets"},
+		{"rtt 20ms duplicate 10%", "rtt 20ms duplicate 10% 60%", gauge.DuplicatedNext, "--seconds=1 --only=packets"},
 	} {
 		t.Run(c.asked, func(t *testing.T) {
 			r, status := linkCheck(t, append(strings.Fields(c.flag), "--path", c.asked, "--carry", c.carried)...)

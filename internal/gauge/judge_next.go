@@ -169,8 +169,8 @@ func judgeJitterNext(d lab.Direction, w lab.Way, s *series) []Check {
 		return []Check{unchecked(JitterNext, d.String(), "1", asked, math.NaN(), n, "too few: measure longer")}
 	}
 	// What the machine adds goes together, and weakens what the path has.
-	blur := timeTolerance / 2 / sd
-	tolerance := sigmas/math.Sqrt(float64(n)) + 0.02 + blur*blur
+	noise := timeTolerance / 2 / sd
+	tolerance := sigmas/math.Sqrt(float64(n)) + 0.02 + noise*noise
 	return []Check{judge(JitterNext, d.String(), "1", asked, got, tolerance, n, "correlation of one packet's delay with the next one's")}
 }
 

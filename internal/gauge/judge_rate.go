@@ -128,8 +128,12 @@ func judgeQueue(p lab.Path, d lab.Direction, f flood) []Check {
 	bytes, _ := queueBytes(w, p.RTT(), f.size)
 	packet := float64(wireSize(w, f.size)) * 8 / rate
 	asked := bytes / float64(f.size) * packet
-	_, sd, _ := delayGrid(w).moments()
+	g := delayGrid(w)
+	_, sd, _ := g.moments()
 	tolerance := packet + 2*timeTolerance + rateTolerance*asked + sigmas*1.25*sd/math.Sqrt(float64(max(n, 1)))
+	if w.Jitter.InOrder { // most wait for one before them that has more of the jitter
+		tolerance += g.quantile(0.99) - g.quantile(0.5)
+	}
 	note := fmt.Sprintf("once it was full, packets of %d B", f.size)
 	wait := judge(QueueWait, d.String(), "s", asked, got, tolerance, n, note)
 	if why := disturbed(f.series); got > asked+tolerance && why != "" {

@@ -380,6 +380,10 @@ func TestJudgeHeld(t *testing.T) {
 	if c.Measured == nil || *c.Measured != 79*size {
 		t.Errorf("it took in %v B, want 79 packets at least", value(c.Measured))
 	}
+	// Jitter that keeps the order delays most packets, and is no queue.
+	steady := asked
+	steady.Jitter = lab.Jitter{Spread: 5 * msec, Distribution: lab.Normal, InOrder: true}
+	wantState(t, find(t, judgeQueue(lab.Path{Up: steady}, lab.Up, carried(steady)), QueueWait), Holds)
 	for name, spoil := range map[string]func(*lab.Way, *flood){
 		"loss":       func(w *lab.Way, _ *flood) { w.Loss.Share = 0.01 },
 		"corruption": func(w *lab.Way, _ *flood) { w.Corrupt.Share = 0.01 },

@@ -34,9 +34,9 @@ const Device = "DEV"
 
 // What tc needs and a path does not say.
 const (
-	ethernet   = 14      // bytes of header that tc counts and a path does not
-	endless    = 1000000 // packets: netem's limit where the path has none
-	tbfPart    = 1000    // of a second: what tbf's least bucket holds of its rate, since its timer may be late
+	ethernet = 14      // bytes of header that tc counts and a path does not
+	endless  = 1000000 // packets: netem's limit where the path has none
+	tbfPart  = 1000    // of a second: what tbf's least bucket holds of its rate, since its timer may be late
 )
 
 // ExportNetem returns a path as tc commands. netem stands first (loss, delay,
