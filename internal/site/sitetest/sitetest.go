@@ -214,7 +214,9 @@ func (s Site) rate(t *testing.T) {
 		run.Cell.Path.Down.Rate = 8e6
 		r := s.carryOK(t, run)
 		share := *r.Value(lab.Goodput) / 8e6
-		if share > 1 || share < 0.75 {
+		// Never more than the rate. How much less is the stacks' affair, and in real
+		// time that of whatever else the machine does.
+		if share > 1 || share < 0.5 {
 			t.Errorf("goodput is %.2f of the rate", share)
 		}
 	})
