@@ -44,11 +44,12 @@ func (c *Cell) observe(r lab.Record) {
 	c.Lateness.Max = max(c.Lateness.Max, r.Lateness.Max)
 }
 
-// A program's wait for a processor is long when it is more than a tenth of the
-// run's duration, and more than what a scheduler's turn may cost.
+// A program's wait for a processor is long when it is more than a quarter of the
+// run's duration, and more than some turns of the scheduler may cost: the threads
+// of a program wait side by side, and their waits are added up.
 const (
-	longWait      = 0.020
-	longWaitShare = 0.1
+	longWait      = 0.050
+	longWaitShare = 0.25
 )
 
 func (c *Cell) observeWaiting(r lab.Record) {

@@ -94,8 +94,8 @@ const (
 	SmallUDPBuffer Flag = "small-udp-buffer"
 	// Late: the lab was too late in a run, which was repeated or stayed invalid.
 	Late Flag = "late"
-	// Waiting: a program waited for a processor for more than a tenth of the
-	// duration of a run, and more than 20 ms.
+	// Waiting: a program waited for a processor for more than a quarter of
+	// the duration of a run, and more than 50 ms.
 	Waiting Flag = "waiting"
 	// UntrustedTCP: packets overtake on the path, or its MTU shrinks, and the
 	// user-space TCP of the sites virtual and process is not to be trusted there.
