@@ -235,7 +235,7 @@ func TestPairGivesTheQueuePacketsOfTheWire(t *testing.T) {
 	if _, err := findTC(); err != nil {
 		t.Skip(err)
 	}
-	run := runOn(0, 400e6)
+	run := runOn(0, 10e6)
 	run.Cell.Path.Up.Burst, run.Cell.Path.Down.Burst = 1500, 1500
 	run.Cell.Path.Up.Queue, run.Cell.Path.Down.Queue = lab.Queue{Bytes: 60e6}, lab.Queue{Bytes: 60e6} // nothing is dropped but for its size
 	got, facts, _ := bulkOver(t, run, Site{Backend: Netem})
