@@ -80,10 +80,14 @@ func compareRows(reports []named, only []string) [][]string {
 		row := []string{name, ""}
 		for _, r := range reports {
 			checks := r.checks(name)
-			if row[1] == "" || row[1] == noValue {
-				row[1] = sides(checks, askedText)
+			asked, measured := sides(checks, askedText), sides(checks, measuredText)
+			switch {
+			case row[1] == "" || row[1] == noValue:
+				row[1] = asked
+			case asked != row[1] && asked != noValue: // it follows from how a train was sent
+				measured += " (asked " + asked + ")"
 			}
-			row = append(row, sides(checks, measuredText))
+			row = append(row, measured)
 		}
 		rows = append(rows, row)
 	}

@@ -35,15 +35,17 @@ func TestCompare(t *testing.T) {
 	goodput := gauge.Check{Name: "tcp-goodput", Direction: "up", Unit: "bit/s", Measured: value(3e6), State: gauge.Told}
 	loss := gauge.Check{Name: "loss", Direction: "up", Unit: "1", Asked: value(0.01), Measured: value(0), State: gauge.Unchecked}
 	a := writeReport(t, "a", delay("up", 20.1, gauge.Holds), delay("down", 25, gauge.Fails), loss)
-	b := writeReport(t, "b", delay("up", 20.2, gauge.Holds), delay("down", 20.2, gauge.Holds), goodput)
+	other := loss
+	other.Asked, other.Measured, other.State = value(0.02), value(0.03), gauge.Holds
+	b := writeReport(t, "b", delay("up", 20.2, gauge.Holds), delay("down", 20.2, gauge.Holds), other, goodput)
 
 	var out, said strings.Builder
 	status := run([]string{"link", "compare", "here=" + a, "there=" + b}, streams{strings.NewReader(""), &out, &said})
-	want := `| check       | asked     | here                     | there      |
-|-------------|-----------|--------------------------|------------|
-| delay       | 20.000 ms | 20.100 ms / 25.000 ms *  | 20.200 ms  |
-| loss        | 1 %       | –                        | –          |
-| tcp-goodput | –         | –                        | 3 Mbit/s   |
+	want := `| check       | asked     | here                     | there             |
+|-------------|-----------|--------------------------|-------------------|
+| delay       | 20.000 ms | 20.100 ms / 25.000 ms *  | 20.200 ms         |
+| loss        | 1 %       | –                        | 3 % (asked 2 %)   |
+| tcp-goodput | –         | –                        | 3 Mbit/s          |
 `
 	if d := cmp.Diff(fold(want), fold(out.String())); status != 0 || d != "" {
 		t.Errorf("status %d, said %q: %s", status, said.String(), d)

@@ -47,6 +47,9 @@ func printNetem(w io.Writer, n plan.Netem, up, down string) {
 		{"from the server to the client", down, n.Down},
 	} {
 		fmt.Fprintf(w, "# %s: what leaves by %s\n", way.what, way.device)
+		if len(n.Link) > 0 {
+			printCommand(w, "ip", strings.Join(n.Link, " "), way.device)
+		}
 		if len(n.Ethtool) > 0 {
 			printCommand(w, "ethtool", strings.Join(n.Ethtool, " "), way.device)
 		}

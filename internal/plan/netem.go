@@ -15,11 +15,14 @@ type Netem struct {
 	// Up and Down are the arguments of tc for each direction, in order. Device
 	// stands where the name of the device belongs whose egress is the direction.
 	Up, Down []string
-	// Ethtool are the arguments of ethtool without which netem loses whole
-	// super-packets instead of packets of the wire, for the device of each
-	// direction. Without checksums (tx) Linux before 6.11 refuses UDP's
-	// segmentation offload, which the switches for TCP's leave on.
-	Ethtool []string
+	// Link and Ethtool are the arguments of ip and ethtool without which netem
+	// loses whole super-packets instead of packets of the wire, for the device of
+	// each direction. ethtool's switches alone are not enough: since Linux 4.17
+	// TCP makes super-packets whatever they say, and has them cut behind the
+	// queueing disciplines, unless they may have no more than one segment
+	// (gso_max_segs). Without checksums (tx) Linux before 6.11 refuses UDP's
+	// segmentation offload, which nothing else switches off.
+	Link, Ethtool []string
 	// Missing says what the commands cannot do or do otherwise, one sentence
 	// each.
 	Missing []string
@@ -39,15 +42,22 @@ const (
 	tbfPart  = 1000    // of a second: what tbf's least bucket holds of its rate, since its timer may be late
 )
 
-// ExportNetem returns a path as tc commands. netem stands first (loss, delay,
-// duplicates …) and tbf, with the queue, behind it: with a delay that does not
-// vary, a packet leaves both at the same time in either order.
+// ExportNetem returns a path as tc commands. Where a plain wire carries packets at
+// a rate, three netems hang from each other, in the order in which the link does
+// the same: the first loses, the second has the rate and its queue, the third
+// delays. netem keeps a rate whatever its timer is late, since a packet leaves
+// when the one before it has; a token bucket (tbf) loses what it cannot hold. tbf
+// stands where a bucket is asked for, or what netem has not: queue management
+// and, since Linux refuses two netems where one makes copies, copies. netem
+// stands before it then: with a delay that does not vary, a packet leaves both at
+// the same time in either order.
 func ExportNetem(p lab.Path) Netem {
 	var n Netem
 	e := exporter{path: p, said: map[string]bool{}, out: &n}
 	n.Up = e.way(lab.Up)
 	n.Down = e.way(lab.Down)
 	if !e.super {
+		n.Link = []string{"link", "set", "dev", Device, "gso_max_segs", "1"}
 		n.Ethtool = []string{"-K", Device, "tso", "off", "gso", "off", "gro", "off", "tx", "off"}
 	}
 	if p.Rebind != (lab.Rebind{}) {
@@ -83,84 +93,151 @@ func (e *exporter) way(d lab.Direction) (commands []string) {
 	w := e.path.Way(d)
 	e.super = e.super || w.Loss.Super
 	e.missing(w)
-	shaped := w.Rate > 0 && !w.Police
-	root := "root"
-	if args := e.netem(w); args != "" {
-		commands = append(commands, "qdisc add dev "+Device+" root handle 1: "+sizes(w, shaped)+"netem "+args)
-		root = "parent 1:1"
+	var stages []stage
+	switch shaped := w.Rate > 0 && !w.Police; {
+	case shaped && w.Burst == 0 && w.AQM.Kind == "" && w.Duplicate.Share == 0:
+		stages = e.wire(w)
+	case shaped:
+		stages = e.bucket(w)
+	default:
+		stages = e.plain(w)
 	}
-	if shaped {
-		commands = append(commands, e.rate(w, root, sizes(w, root == "root"))...)
-	}
-	return append(commands, e.filters(w)...)
+	return append(hang(stages), e.filters(w)...)
 }
 
-// sizes has the words by which a rate counts other bytes than a frame's. They
-// must stand at the root: Linux refuses them elsewhere ("STAB not supported on a
-// non root"), and what hangs from the root counts by them as well.
-func sizes(w lab.Way, here bool) string {
-	if !here {
-		return ""
+// stage is a queueing discipline, and the handle by which it is known.
+type stage struct {
+	handle      int
+	before      string // what stands before its kind
+	kind, words string
+}
+
+// The handles.
+const (
+	netemStage = 1 // netem: all of it, or the losses alone
+	rateStage  = 2 // the rate, by netem or tbf
+	aqmStage   = 3
+	delayStage = 4 // netem: delays, behind the rate
+)
+
+// hang hangs each stage from the one before.
+func hang(stages []stage) (commands []string) {
+	parent := "root"
+	for _, s := range stages {
+		commands = append(commands, fmt.Sprintf("qdisc add dev %s %s handle %d: %s%s %s", Device, parent, s.handle, s.before, s.kind, s.words))
+		parent = fmt.Sprintf("parent %d:1", s.handle)
 	}
+	return commands
+}
+
+// plain is a way without a rate.
+func (e *exporter) plain(w lab.Way) []stage {
+	words := append(e.delay(w), e.chance(w)...)
+	if len(words) == 0 && w.Limit == 0 {
+		return nil
+	}
+	return []stage{{handle: netemStage, kind: "netem", words: limited(words, e.limit(w))}}
+}
+
+// wire is a way whose rate is a plain wire's.
+func (e *exporter) wire(w lab.Way) (stages []stage) {
+	if words := e.chance(w); len(words) > 0 {
+		stages = append(stages, stage{handle: netemStage, kind: "netem", words: limited(words, endless)})
+	}
+	rate := []string{"rate", fmt.Sprintf("%dbit", int64(w.Rate)), strconv.Itoa(w.Overhead - ethernet)}
+	stages = append(stages, stage{handle: rateStage, kind: "netem", words: limited(rate, e.queuePackets(w))})
+	if words := e.delay(w); len(words) > 0 || w.Limit > 0 {
+		stages = append(stages, stage{handle: delayStage, kind: "netem", words: limited(words, e.limit(w))})
+	}
+	return stages
+}
+
+// bucket is a way whose rate has a token bucket, or queue management.
+func (e *exporter) bucket(w lab.Way) []stage {
+	if w.Jitter.Spread > 0 {
+		e.miss("jitter behind the rate: here packets are delayed first, and wait for the rate then")
+	}
+	stages := append(e.plain(w), e.rate(w)...)
+	stages[0].before = sizes(w)
+	return stages
+}
+
+// limited adds netem's limit of packets.
+func limited(words []string, packets int) string {
+	return strings.Join(append(words, "limit", strconv.Itoa(packets)), " ")
+}
+
+// limit is netem's limit where it delays.
+func (e *exporter) limit(w lab.Way) int {
+	if w.Limit == 0 {
+		return endless
+	}
+	if w.Rate > 0 {
+		e.miss("a limit on packets that wait for the rate and are under way together: here it holds for those under way alone")
+	}
+	return w.Limit
+}
+
+// sizes has the words by which tbf counts other bytes than a frame's. They must
+// stand at the root: Linux refuses them elsewhere ("STAB not supported on a non
+// root"), and what hangs from the root counts by them as well.
+func sizes(w lab.Way) string {
 	return fmt.Sprintf("stab overhead %d linklayer ethernet ", w.Overhead-ethernet)
 }
 
-// netem has the arguments of netem itself; empty where it is not needed.
-func (e *exporter) netem(w lab.Way) string {
-	var args []string
-	add := func(words ...string) { args = append(args, words...) }
+// delay has netem's words of a delay.
+func (e *exporter) delay(w lab.Way) (words []string) {
+	add := func(more ...string) { words = append(words, more...) }
 	if w.Delay > 0 || w.Jitter.Spread > 0 {
 		add("delay", micros(w.Delay))
-		e.jitter(w, add)
+		e.jitter(w.Jitter, add)
 	}
-	e.loss(w.Loss, add)
-	chance := func(word string, share, correlation float64) {
-		if share > 0 {
-			add(word, percent(share))
-			if correlation > 0 {
-				add(percent(correlation))
-				e.miss("correlation of " + word + ": netem's arithmetic makes the share another one than asked for")
-			}
+	if w.Reorder.Share > 0 {
+		e.share("reorder", w.Reorder.Share, w.Reorder.Correlation, add)
+		if w.Reorder.Gap > 1 {
+			add("gap", strconv.Itoa(w.Reorder.Gap))
 		}
 	}
-	chance("duplicate", w.Duplicate.Share, w.Duplicate.Correlation)
-	chance("corrupt", w.Corrupt.Share, w.Corrupt.Correlation)
-	chance("reorder", w.Reorder.Share, w.Reorder.Correlation)
-	if w.Reorder.Share > 0 && w.Reorder.Gap > 1 {
-		add("gap", strconv.Itoa(w.Reorder.Gap))
-	}
-	if len(args) == 0 && w.Limit == 0 {
-		return ""
-	}
-	limit := endless
-	if w.Limit > 0 {
-		limit = w.Limit
-		if w.Rate > 0 {
-			e.miss("a limit on packets that wait for the rate and are under way together: here it holds for those under way alone")
-		}
-	}
-	add("limit", strconv.Itoa(limit))
-	return strings.Join(args, " ")
+	return words
 }
 
-func (e *exporter) jitter(w lab.Way, add func(...string)) {
-	j := w.Jitter
+// chance has netem's words of what chance does to packets.
+func (e *exporter) chance(w lab.Way) (words []string) {
+	add := func(more ...string) { words = append(words, more...) }
+	e.loss(w.Loss, add)
+	e.share("duplicate", w.Duplicate.Share, w.Duplicate.Correlation, add)
+	e.share("corrupt", w.Corrupt.Share, w.Corrupt.Correlation, add)
+	if w.Duplicate.Share > 0 && (w.Loss != (lab.Loss{}) || w.Jitter.Spread > 0) {
+		e.miss("copies that share their packet's fate: netem delays a copy on its own, may lose it, and delivers one of a packet that is to be lost and copied")
+	}
+	return words
+}
+
+func (e *exporter) share(word string, share, correlation float64, add func(...string)) {
+	if share == 0 {
+		return
+	}
+	add(word, percent(share))
+	if correlation > 0 {
+		add(percent(correlation))
+		e.miss("correlation of " + word + ": netem's arithmetic makes the share another one than asked for")
+	}
+}
+
+func (e *exporter) jitter(j lab.Jitter, add func(...string)) {
 	if j.Spread == 0 {
 		return
 	}
 	add(micros(j.Spread))
 	if j.Correlation > 0 {
 		add(percent(j.Correlation))
-		e.miss("correlation of jitter: netem's arithmetic makes the spread smaller than asked for")
+		e.miss("correlation of jitter: netem takes the delay from the low bits of a correlated number, and those are not correlated")
 	}
 	if j.Distribution != lab.Uniform {
 		add("distribution", string(j.Distribution))
 	}
 	if j.InOrder {
 		e.lack("jitter without reordering: netem lets packets overtake")
-	}
-	if w.Rate > 0 {
-		e.miss("jitter behind the rate: here packets are delayed first, and wait for the rate then")
 	}
 }
 
@@ -182,23 +259,22 @@ func (e *exporter) loss(l lab.Loss, add func(...string)) {
 }
 
 // rate has tbf, with its queue or active queue management.
-func (e *exporter) rate(w lab.Way, parent, sizes string) []string {
+func (e *exporter) rate(w lab.Way) []stage {
 	burst := max(w.Burst, int64(w.DeviceMTU()), int64(w.Rate)/8/tbfPart)
 	if w.Burst == 0 {
 		e.miss("a plain wire: tbf lets what its bucket holds (a packet, or what the rate carries in 1 ms) pass at once after a pause")
 	}
 	limit := e.queueBytes(w)
-	c := fmt.Sprintf("qdisc add dev %s %s handle 2: %stbf rate %dbit burst %d limit %d",
-		Device, parent, sizes, int64(w.Rate), burst, limit)
+	tbf := stage{handle: rateStage, kind: "tbf", words: fmt.Sprintf("rate %dbit burst %d limit %d", int64(w.Rate), burst, limit)}
 	if w.AQM.Kind == "" {
-		return []string{c}
+		return []stage{tbf}
 	}
-	return []string{c, "qdisc add dev " + Device + " parent 2:1 handle 3: " + aqm(w, limit)}
+	return []stage{tbf, {handle: aqmStage, kind: string(w.AQM.Kind), words: aqm(w, limit)}}
 }
 
 func aqm(w lab.Way, bytes int64) string {
 	a := w.AQM
-	words := []string{string(a.Kind), "limit", strconv.FormatInt(max(bytes/int64(w.DeviceMTU()), 1), 10)}
+	words := []string{"limit", strconv.FormatInt(max(bytes/int64(w.DeviceMTU()), 1), 10)}
 	if a.Target > 0 {
 		words = append(words, "target", micros(a.Target))
 	}
@@ -217,25 +293,32 @@ func aqm(w lab.Way, bytes int64) string {
 	return strings.Join(append(words, "noecn"), " ")
 }
 
+// queuePackets is netem's limit: what may wait, and the packet that the rate is
+// taking.
+func (e *exporter) queuePackets(w lab.Way) int {
+	q := w.Queue
+	switch {
+	case q.Packets > 0:
+		return q.Packets + 1
+	case q == (lab.Queue{}):
+		return lab.DefaultQueue + 1
+	}
+	e.miss("a queue in bytes: netem counts packets, here those of full size, so that smaller ones find room for fewer bytes")
+	return int(queueBytes(w, e.path.RTT())/int64(w.DeviceMTU())) + 1
+}
+
 // queueBytes is tbf's limit: what may wait, and the packet that waits for its
 // tokens.
 func (e *exporter) queueBytes(w lab.Way) int64 {
-	mtu := int64(w.DeviceMTU())
-	q := w.Queue
-	perSecond := float64(w.Rate) / 8
-	switch {
-	case q.Bytes > 0:
-		return q.Bytes + mtu
-	case q.BDP > 0:
-		return int64(q.BDP*perSecond*e.path.RTT().Seconds()) + mtu
-	case q.Time > 0:
-		return int64(perSecond*q.Time.Seconds()) + mtu
-	case q.Packets > 0:
-		e.miss("a queue in packets: tbf counts bytes, here those of packets of full size")
-		return int64(q.Packets+1) * mtu
+	mtu, packets := int64(w.DeviceMTU()), int64(w.Queue.Packets)
+	if w.Queue == (lab.Queue{}) {
+		packets = lab.DefaultQueue
 	}
-	e.miss("a queue in packets: tbf counts bytes, here those of packets of full size")
-	return int64(lab.DefaultQueue+1) * mtu
+	if packets > 0 {
+		e.miss("a queue in packets: tbf counts bytes, here those of packets of full size")
+		return (packets + 1) * mtu
+	}
+	return queueBytes(w, e.path.RTT()) + mtu
 }
 
 // filters have what clsact can do on egress: policers.

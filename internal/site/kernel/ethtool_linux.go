@@ -9,10 +9,10 @@ import (
 
 // switches are what a device may do besides moving packets, in the order in
 // which they are switched off. All of them hand the queueing discipline more than
-// a packet of the wire: TCP's segmentation by itself, and the UDP segmentation
-// that a program asks for (udp(7), UDP_SEGMENT) wherever the device makes
-// checksums. Without checksums Linux refused the latter until 6.11 or so, and
-// programs then send packet by packet.
+// a packet of the wire: TCP's segmentation by itself (see plan.Netem for what else
+// it takes), and the UDP segmentation that a program asks for (udp(7),
+// UDP_SEGMENT) wherever the device makes checksums. Without checksums Linux before
+// 6.11 refuses the latter, and programs then send packet by packet.
 var switches = []struct {
 	what    string
 	command uint32

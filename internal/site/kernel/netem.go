@@ -14,6 +14,7 @@ const (
 	netemHandle  = 1
 	rateHandle   = 2
 	aqmHandle    = 3
+	delayHandle  = 4
 	policeHandle = 0xffff
 )
 
@@ -52,6 +53,8 @@ func reasonOf(handle uint32) lab.Reason {
 		return lab.DropQueue
 	case aqmHandle:
 		return lab.DropAQM
+	case delayHandle: // behind a rate netem does nothing but delay, and drops for its limit alone
+		return lab.DropLimit
 	case policeHandle:
 		return lab.DropPolice
 	}

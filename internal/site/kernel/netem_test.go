@@ -23,6 +23,9 @@ func TestNetemDropsAreTheQueuesOwn(t *testing.T) {
 		{"all three", []queue{
 			{handle: 1, parent: root, drops: 60}, {handle: 2, parent: 1, drops: 50}, {handle: 3, parent: 2, drops: 30},
 		}, map[lab.Reason]int{lab.DropNetem: 10, lab.DropQueue: 20, lab.DropAQM: 30}},
+		{"a plain wire", []queue{
+			{handle: 1, parent: root, drops: 60}, {handle: 2, parent: 1, drops: 50}, {handle: 4, parent: 2, drops: 20},
+		}, map[lab.Reason]int{lab.DropNetem: 10, lab.DropQueue: 30, lab.DropLimit: 20}},
 		{"rate alone", []queue{{handle: 2, parent: root, drops: 5}}, map[lab.Reason]int{lab.DropQueue: 5}},
 		{"policer", []queue{{handle: 1, parent: root, drops: 2}, {handle: 0xffff, parent: ingress, drops: 3}},
 			map[lab.Reason]int{lab.DropNetem: 2, lab.DropPolice: 3}},

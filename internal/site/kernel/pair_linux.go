@@ -107,6 +107,12 @@ func (h *Host) plug(peer net.HardwareAddr, super bool) error {
 	if err != nil {
 		return fmt.Errorf("find device: %w", err)
 	}
+	if !super {
+		// TCP makes super-packets even for a device that cuts none (Linux 4.17).
+		if err := h.netlink.LinkSetGSOMaxSegs(wire, 1); err != nil {
+			return fmt.Errorf("forbid super-packets of more than one segment: %w", err)
+		}
+	}
 	if err := h.netlink.LinkSetARPOff(wire); err != nil {
 		return fmt.Errorf("switch ARP off: %w", err)
 	}

@@ -126,6 +126,10 @@ func TestPairKeepsSuperPacketsWhereAsked(t *testing.T) {
 				t.Errorf("host %s: %s is on", host.Addr(), switches[i].what)
 			}
 		}
+		wire, err := host.netlink.LinkByName(deviceName)
+		if err != nil || wire.Attrs().GSOMaxSegs != 1 {
+			t.Errorf("host %s: %d segments to a super-packet, want 1 (%v)", host.Addr(), wire.Attrs().GSOMaxSegs, err)
+		}
 	}
 }
 
@@ -221,6 +225,22 @@ func TestNetemKeepsTheOrder(t *testing.T) {
 	}
 	if len(got.Seqs) < 2000 || !slices.IsSorted(got.Seqs) {
 		t.Errorf("of %d packets some overtook others", len(got.Seqs))
+	}
+}
+
+// What the queueing discipline is given is as large as what it lets go: a bucket
+// of one packet would drop anything larger, or cut it and count the pieces.
+func TestPairGivesTheQueuePacketsOfTheWire(t *testing.T) {
+	requirePair(t)
+	if _, err := findTC(); err != nil {
+		t.Skip(err)
+	}
+	run := runOn(0, 10e6)
+	run.Cell.Path.Up.Burst, run.Cell.Path.Down.Burst = 1500, 1500
+	run.Cell.Path.Up.Queue, run.Cell.Path.Down.Queue = lab.Queue{Bytes: 60e6}, lab.Queue{Bytes: 60e6} // nothing is dropped but for its size
+	got, facts, _ := bulkOver(t, run, Site{Backend: Netem})
+	if n := facts.Wire.Up.Drops[string(lab.DropQueue)]; n != 0 || got.Bytes == 0 {
+		t.Errorf("%d packets dropped: %+v", n, facts.Wire)
 	}
 }
 
