@@ -25,7 +25,8 @@ func TestBackendFlag(t *testing.T) {
 }
 
 func TestOtherwiseLeavesOutWhatIsRefused(t *testing.T) {
-	p := lab.Path{Up: lab.Way{Rules: "drop every 3", Rate: 1e6, Queue: lab.Queue{Bytes: 1e4}}}
+	aqm := lab.AQM{Kind: lab.CoDel} // which needs tbf, and so a bucket that the path has not
+	p := lab.Path{Up: lab.Way{Rules: "drop every 3", Rate: 1e6, Queue: lab.Queue{Bytes: 1e4}, AQM: aqm}}
 	list := otherwise(kernel.Netem, p)
 	plain := func(s string) bool { return strings.Contains(s, "a plain wire") }
 	if !slices.ContainsFunc(list, plain) {
