@@ -18,14 +18,22 @@ const module = "github.com/samewire/samewire/"
 
 // ground lists the packages that are pure, and what of samewire each may import.
 var ground = map[string][]string{
-	"internal/lab":    {},
-	"internal/plan":   {"internal/lab"},
-	"internal/link":   {"internal/lab"},
-	"internal/wire":   {"internal/lab"},
-	"internal/model":  {"internal/lab"},
-	"internal/stats":  {"internal/lab"},
-	"internal/report": {"internal/lab", "internal/stats"},
-	"internal/doctor": {},
+	"internal/lab":   {},
+	"internal/plan":  {"internal/lab"},
+	"internal/link":  {"internal/lab"},
+	"internal/wire":  {"internal/lab", "internal/wire/ip", "internal/wire/tls", "internal/wire/quic", "internal/wire/keylog"},
+	"internal/story": {"internal/lab", "internal/wire", "internal/wire/ip", "internal/wire/tls", "internal/wire/quic"},
+
+	// How the packets of a wire are read and kept.
+	"internal/wire/ip":     {},
+	"internal/wire/keylog": {},
+	"internal/wire/tls":    {"internal/lab", "internal/wire/keylog"},
+	"internal/wire/quic":   {"internal/lab", "internal/wire/keylog", "internal/wire/tls"},
+	"internal/wire/pcapng": {"internal/lab", "internal/wire"},
+	"internal/model":       {"internal/lab"},
+	"internal/stats":       {"internal/lab"},
+	"internal/report":      {"internal/lab", "internal/stats"},
+	"internal/doctor":      {},
 }
 
 // world lists the packages that each touch one piece of the world. They may

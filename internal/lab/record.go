@@ -157,43 +157,6 @@ func (r Report) Starved(sides ...Side) (waited float64, starved bool) {
 // nothing about the protocol.
 func (r Record) Late() bool { return r.Outcome == Invalid && r.Lateness.Beyond(r.Run.Lateness) }
 
-// Wire is what the emulated link saw of one run.
-type Wire struct {
-	Up   WireWay `json:"up"`
-	Down WireWay `json:"down"`
-	// Connections counts TCP connections and QUIC client flows seen.
-	Connections int `json:"connections"`
-	// RoundTrips to the first response byte; null until it is read off the wire.
-	RoundTrips *float64 `json:"round_trips"`
-	// Silence is how long the wire had been silent when the load ended, in s.
-	Silence float64 `json:"silence"`
-	// Digest names the sequence of packets (direction, size, time, fate) up to
-	// the load's end: equal digests are equal runs, packet for packet.
-	Digest string `json:"digest"`
-}
-
-// WireWay is one direction of the wire. Packets and Bytes count what was
-// offered to the link; Drops what it did not deliver, by reason.
-type WireWay struct {
-	Packets        int            `json:"packets"`
-	Bytes          int64          `json:"bytes"`
-	Drops          map[string]int `json:"drops"`
-	TCPRetransmits int            `json:"tcp_retransmits"` // segments whose sequence space was sent before
-	TCPPackets     int            `json:"tcp_packets"`
-	UDPPackets     int            `json:"udp_packets"`
-	// Foreign counts packets of neither host, such as router solicitations:
-	// they are not carried, and do not count as the link's packets.
-	Foreign int `json:"foreign"`
-	// What the link did to packets besides dropping them.
-	Duplicated int `json:"duplicated"`
-	Corrupted  int `json:"corrupted"`
-	Reordered  int `json:"reordered"` // let pass without their delay
-	Marked     int `json:"marked"`    // with ECN's congestion experienced
-	// Router counts messages of the emulated router (ICMP errors) to the host
-	// at this direction's end. They do not count as packets.
-	Router int `json:"router"`
-}
-
 // Facts are what the lab itself saw of a run.
 type Facts struct {
 	Wire     Wire
