@@ -38,7 +38,7 @@ const perPacket = 1500 * time.Microsecond
 // told the time besides.
 func managedBy(w lab.Way, packets []arrival, late func(next time.Duration) []time.Duration) []happening {
 	var got []happening
-	s := newSender(w, 0, func(at time.Duration, e entry[int], later lab.Fate) {
+	s := newSender(w, 0, func(_, at time.Duration, e entry[int], later lab.Fate) {
 		got = append(got, happening{e.hold, at, later.Drop, later.Marked})
 	})
 	for i, p := range packets {
@@ -458,7 +458,7 @@ func TestAQMLatenessChangesNothing(t *testing.T) {
 // inTime is what a sender does whose caller is never late.
 func inTime(t *rapid.T, w lab.Way, packets []arrival) []happening {
 	var got []happening
-	s := newSender(w, 0, func(at time.Duration, e entry[int], later lab.Fate) {
+	s := newSender(w, 0, func(_, at time.Duration, e entry[int], later lab.Fate) {
 		got = append(got, happening{e.hold, at, later.Drop, later.Marked})
 	})
 	until := func(end time.Duration) {

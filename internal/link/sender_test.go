@@ -26,7 +26,7 @@ type sending struct {
 
 func newSending(w lab.Way, rtt time.Duration) *sending {
 	s := &sending{}
-	s.sender = newSender(w, rtt, func(at time.Duration, e entry[int], later lab.Fate) {
+	s.sender = newSender(w, rtt, func(_, at time.Duration, e entry[int], later lab.Fate) {
 		s.out = append(s.out, departure{at, e.hold, later})
 	})
 	return s
@@ -261,7 +261,7 @@ func TestSenderAccountsForEachPacket(t *testing.T) {
 			Target: milli, Interval: 10 * milli, Flows: 3,
 		}
 		packets, left := jam(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)), 500, 5), map[int]entry[int]{}
-		s := newSender(w, 40*milli, func(at time.Duration, e entry[int], later lab.Fate) {
+		s := newSender(w, 40*milli, func(_, at time.Duration, e entry[int], later lab.Fate) {
 			if want, ok := left[e.hold]; !ok || e != want || at < e.delay {
 				t.Fatalf("%+v comes out at %d, want %+v", e, at, want)
 			}

@@ -46,8 +46,32 @@ type parcel[P any] struct {
 	message *[]byte // of the emulated network; hold means nothing then
 	change  change
 	twin    twin
-	dropped lab.Reason // why it was dropped while it waited
-	marked  bool       // while it waited
+	waited  time.Duration // before its transmission, which took
+	sending time.Duration
+	dropped discarded // why, while it waited
+	marked  bool      // while it waited
+}
+
+// discarded says why a packet was dropped while it waited. It takes less room
+// than a reason: parcels are moved often.
+type discarded uint8
+
+const (
+	kept discarded = iota
+	byAQM
+	byQueue // to make room for others
+)
+
+func discardedFor(why lab.Reason) discarded {
+	if why == lab.DropAQM {
+		return byAQM
+	}
+	return byQueue
+}
+
+// reason is lab.NotDropped for what was kept.
+func (d discarded) reason() lab.Reason {
+	return [...]lab.Reason{kept: lab.NotDropped, byAQM: lab.DropAQM, byQueue: lab.DropQueue}[d]
 }
 
 // draws are what chance has in store for a packet, whatever becomes of it.
@@ -114,7 +138,7 @@ func (w *way[P]) offer(now time.Duration, packet []byte, continues bool, hold P)
 	if w.reads {
 		h = readHeaders(packet)
 	}
-	e := entry[P]{hold: hold, size: len(packet), last: true, ect: h.ecn != 0}
+	e := entry[P]{hold: hold, size: len(packet), offered: now, last: true, ect: h.ecn != 0}
 	fate := w.admit(now, packet, &h, &drawn, &e)
 	w.offered.add(now, len(packet)) // behind the rules: a window opens behind the packet that opens it
 	if fate.Drop != lab.NotDropped {
@@ -222,13 +246,15 @@ func (w *way[P]) full(now time.Duration) bool {
 }
 
 // out takes from the sender a packet that leaves, or one that it drops then.
-func (w *way[P]) out(leaves time.Duration, e entry[P], later lab.Fate) {
+func (w *way[P]) out(starts, leaves time.Duration, e entry[P], later lab.Fate) {
 	if w.under != nil {
 		w.under.held--
 	}
-	p := parcel[P]{hold: e.hold, change: e.change, twin: e.twin}
+	p := parcel[P]{
+		hold: e.hold, change: e.change, twin: e.twin, waited: starts - e.offered, sending: leaves - starts,
+	}
 	if later.Drop != lab.NotDropped {
-		p.dropped = later.Drop
+		p.dropped = discardedFor(later.Drop)
 		w.line.Put(leaves, p)
 		return
 	}
@@ -282,7 +308,8 @@ func (w *way[P]) pop(now time.Duration, out *Delivery[P]) bool {
 	}
 	p := &first.packet
 	out.Hold, out.At, out.change = p.hold, first.at, p.change
-	out.Drop, out.Marked = p.dropped, p.marked
+	out.Drop, out.Marked = p.dropped.reason(), p.marked
+	out.Waited, out.Sending = p.waited, p.sending
 	out.Last = p.twin == 0 || w.twins.gone(p.twin)
 	if p.message != nil {
 		w.messages--
