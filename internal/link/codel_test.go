@@ -42,7 +42,7 @@ func managedBy(w lab.Way, packets []arrival, late func(next time.Duration) []tim
 		got = append(got, happening{e.hold, at, later.Drop, later.Marked})
 	})
 	for i, p := range packets {
-		if why := s.offer(p.at, entry[int]{hold: i, size: p.size, ect: p.ect, flow: p.flow}); why != "" {
+		if why := s.offer(p.at, &entry[int]{hold: i, size: p.size, ect: p.ect, flow: p.flow}); why != "" {
 			got = append(got, happening{i, p.at, why, false})
 		}
 		next := forever
@@ -474,7 +474,7 @@ func inTime(t *rapid.T, w lab.Way, packets []arrival) []happening {
 	}
 	for i, p := range packets {
 		until(p.at)
-		if why := s.offer(p.at, entry[int]{hold: i, size: p.size, ect: p.ect, flow: p.flow}); why != "" {
+		if why := s.offer(p.at, &entry[int]{hold: i, size: p.size, ect: p.ect, flow: p.flow}); why != "" {
 			got = append(got, happening{i, p.at, why, false})
 		}
 	}

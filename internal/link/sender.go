@@ -73,7 +73,7 @@ func newSender[P any](w lab.Way, rtt time.Duration, out func(starts, leaves time
 
 // offer takes a packet at time now, which must not be before that of an earlier
 // call, or says why not.
-func (s *sender[P]) offer(now time.Duration, e entry[P]) lab.Reason {
+func (s *sender[P]) offer(now time.Duration, e *entry[P]) lab.Reason {
 	switch {
 	case s.police != nil:
 		if !s.police.conforms(now, s.counted(e.size)) {
@@ -84,13 +84,13 @@ func (s *sender[P]) offer(now time.Duration, e entry[P]) lab.Reason {
 	case s.rate != nil:
 		return s.queue(now, e)
 	}
-	s.out(now, now, e, lab.Fate{})
+	s.out(now, now, *e, lab.Fate{})
 	return lab.NotDropped
 }
 
 // queue takes a packet into a tail drop queue. When it will leave is known at
 // once.
-func (s *sender[P]) queue(now time.Duration, e entry[P]) lab.Reason {
+func (s *sender[P]) queue(now time.Duration, e *entry[P]) lab.Reason {
 	s.backlog.leave(now)
 	start := s.rate.ready(now)
 	if start > now {
@@ -99,13 +99,13 @@ func (s *sender[P]) queue(now time.Duration, e entry[P]) lab.Reason {
 		}
 		s.backlog.join(start, e.size)
 	}
-	s.out(start, s.rate.take(start, s.counted(e.size)), e, lab.Fate{})
+	s.out(start, s.rate.take(start, s.counted(e.size)), *e, lab.Fate{})
 	return lab.NotDropped
 }
 
 // manage takes a packet into a queue under active management. What falls due at
 // the time at which it comes is decided before it comes.
-func (s *sender[P]) manage(now time.Duration, e entry[P]) lab.Reason {
+func (s *sender[P]) manage(now time.Duration, e *entry[P]) lab.Reason {
 	s.advance(now)
 	if n, _ := s.aqm.waiting(); n == 0 {
 		s.takes = s.rate.ready(now)
@@ -115,7 +115,7 @@ func (s *sender[P]) manage(now time.Duration, e entry[P]) lab.Reason {
 		most = room{} // it is sent at once
 	}
 	s.came = now
-	why := s.aqm.join(now, e, most)
+	why := s.aqm.join(now, *e, most)
 	s.advance(now)
 	return why
 }

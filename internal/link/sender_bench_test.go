@@ -30,7 +30,7 @@ func pushing(w lab.Way) func() {
 	return func() {
 		now += 115 * time.Microsecond
 		n++
-		s.offer(now, entry[int]{size: 1500, ect: n%2 == 0, flow: n * 7 % 100})
+		s.offer(now, &entry[int]{size: 1500, ect: n%2 == 0, flow: n * 7 % 100})
 		s.advance(now)
 	}
 }

@@ -34,7 +34,7 @@ func newSending(w lab.Way, rtt time.Duration) *sending {
 
 func (s *sending) give(now time.Duration, size int) lab.Reason {
 	s.offered++
-	return s.offer(now, entry[int]{hold: s.offered - 1, size: size})
+	return s.offer(now, &entry[int]{hold: s.offered - 1, size: size})
 }
 
 // goes offers a packet to a sender that decides at once, and returns when it
@@ -273,7 +273,7 @@ func TestSenderAccountsForEachPacket(t *testing.T) {
 		for i, p := range packets {
 			e := entry[int]{hold: i, size: p.size, delay: p.at, last: i%2 == 0, ect: p.ect, flow: p.flow}
 			left[i] = e
-			why := s.offer(p.at, e)
+			why := s.offer(p.at, &e)
 			if _, still := left[i]; why != "" && !still {
 				t.Fatalf("packet %d was refused (%s), and came out", i, why)
 			}

@@ -144,7 +144,7 @@ func (w *way[P]) offer(now time.Duration, packet []byte, continues bool, hold P)
 	if fate.Drop != lab.NotDropped {
 		return fate
 	}
-	return w.send(now, &drawn, e, fate)
+	return w.send(now, &drawn, &e, fate)
 }
 
 // admit takes the packet through the stages that can drop it before it comes to
@@ -187,7 +187,7 @@ func (w *way[P]) admit(now time.Duration, packet []byte, h *headers, drawn *draw
 }
 
 // send puts the packet into the queue.
-func (w *way[P]) send(now time.Duration, drawn *draws, e entry[P], fate lab.Fate) lab.Fate {
+func (w *way[P]) send(now time.Duration, drawn *draws, e *entry[P], fate lab.Fate) lab.Fate {
 	e.delay = max(w.way.Delay+drawn.jitter, 0)
 	if drawn.overtaking {
 		e.delay, e.overtakes, fate.Reordered = 0, true, true
@@ -207,7 +207,7 @@ func (w *way[P]) send(now time.Duration, drawn *draws, e entry[P], fate lab.Fate
 
 // sendTwice puts the packet into the queue, and a sound copy behind it. Where
 // there is no room for the packet there is no copy.
-func (w *way[P]) sendTwice(now time.Duration, e entry[P], sound change, fate lab.Fate) lab.Fate {
+func (w *way[P]) sendTwice(now time.Duration, e *entry[P], sound change, fate lab.Fate) lab.Fate {
 	e.twin, e.last = w.twins.born(), false
 	if reason := w.take(now, e); reason != lab.NotDropped {
 		w.twins.gone(e.twin)
@@ -224,7 +224,7 @@ func (w *way[P]) sendTwice(now time.Duration, e entry[P], sound change, fate lab
 }
 
 // take offers the packet to the sender.
-func (w *way[P]) take(now time.Duration, e entry[P]) lab.Reason {
+func (w *way[P]) take(now time.Duration, e *entry[P]) lab.Reason {
 	if w.under == nil {
 		return w.sender.offer(now, e)
 	}
@@ -250,17 +250,23 @@ func (w *way[P]) out(starts, leaves time.Duration, e entry[P], later lab.Fate) {
 	if w.under != nil {
 		w.under.held--
 	}
-	p := parcel[P]{
-		hold: e.hold, change: e.change, twin: e.twin, waited: starts - e.offered, sending: leaves - starts,
+	at := leaves
+	if later.Drop == lab.NotDropped {
+		at = w.due(leaves, &e)
 	}
+	p := w.line.add(at)
+	p.hold, p.change, p.twin = e.hold, e.change, e.twin
+	p.waited, p.sending = starts-e.offered, leaves-starts
 	if later.Drop != lab.NotDropped {
 		p.dropped = discardedFor(later.Drop)
-		w.line.Put(leaves, p)
-		return
 	}
 	if later.Marked {
 		p.marked, p.change.mark = true, true
 	}
+}
+
+// due is when a packet that leaves arrives.
+func (w *way[P]) due(leaves time.Duration, e *entry[P]) time.Duration {
 	at := leaves + e.delay
 	if w.way.Jitter.InOrder && !e.overtakes {
 		at = max(at, w.newest)
@@ -269,7 +275,7 @@ func (w *way[P]) out(starts, leaves time.Duration, e entry[P], later lab.Fate) {
 	if w.under != nil {
 		w.under.due.Put(at, struct{}{})
 	}
-	w.line.Put(at, p)
+	return at
 }
 
 // maxMessages is how many messages of the emulated network may be on their way to
