@@ -271,7 +271,7 @@ func TestSenderAccountsForEachPacket(t *testing.T) {
 			delete(left, e.hold)
 		})
 		for i, p := range packets {
-			e := entry[int]{hold: i, size: p.size, delay: p.at, last: i%2 == 0, ect: p.ect, flow: p.flow}
+			e := entry[int]{hold: i, size: p.size, offered: p.at, delay: p.at, last: i%2 == 0, ect: p.ect, flow: p.flow}
 			left[i] = e
 			why := s.offer(p.at, &e)
 			if _, still := left[i]; why != "" && !still {
