@@ -15,10 +15,7 @@ const (
 // Conn reads the packets of one connection. Use NewConn.
 type Conn struct {
 	secrets *keylog.Log
-	opener  opener
-	frames  frameReader
-	chunk   []Packet // handed out up to its length
-	packets []Packet // of the datagram being read
+	*scratch
 
 	tls     tls.Messages
 	streams [2][3]stream // CRYPTO, by direction and tls.Level
@@ -43,6 +40,14 @@ type Conn struct {
 	inform    func(d lab.Direction, id []byte) // tells of a new ID; nil: nobody
 }
 
+// scratch is memory that the connections of a Demux share.
+type scratch struct {
+	opener  opener
+	frames  frameReader
+	chunk   []Packet // handed out up to its length
+	packets []Packet // of the datagram being read
+}
+
 // levelKeys are the keys of 0-RTT or Handshake packets, for one version.
 type levelKeys struct {
 	version uint32
@@ -52,7 +57,7 @@ type levelKeys struct {
 // NewConn begins a connection. secrets may be nil: then only Initial packets can
 // be opened.
 func NewConn(secrets *keylog.Log) *Conn {
-	c := &Conn{secrets: secrets}
+	c := &Conn{secrets: secrets, scratch: &scratch{}}
 	c.restart()
 	return c
 }
@@ -69,7 +74,9 @@ func (c *Conn) restart() {
 	c.zeroRTT, c.handshake, c.oneRTT = levelKeys{}, [2]levelKeys{}, [2]*phases{}
 }
 
-// Read reads one UDP payload that went in direction d.
+// Read reads one UDP payload that went in direction d. The packets and their
+// frames stay valid; DCID and SCID point into the payload, and Data is valid
+// until the next Read, of any connection of the same Demux.
 func (c *Conn) Read(d lab.Direction, payload []byte) []Packet {
 	return c.ReadCut(d, payload, len(payload))
 }
@@ -86,10 +93,10 @@ func (c *Conn) ReadCut(d lab.Direction, payload []byte, size int) []Packet {
 		c.frameEffects(d, p)
 		rest, left = rest[min(p.Size, len(rest)):], left-p.Size
 	}
-	return c.handOut()
+	return c.packetsRead()
 }
 
-func (c *Conn) handOut() []Packet {
+func (c *Conn) packetsRead() []Packet {
 	n := len(c.packets)
 	if cap(c.chunk)-len(c.chunk) < n {
 		c.chunk = make([]Packet, 0, max(64, n))

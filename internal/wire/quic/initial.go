@@ -41,6 +41,9 @@ func (c *Conn) addOrigin(o origin) {
 func (c *Conn) readInitial(d lab.Direction, h *header, b []byte, p *Packet) {
 	for i := len(c.origins) - 1; i >= 0 && !p.Opened; i-- {
 		c.openInitial(d, h, b, p, &c.origins[i])
+		if len(b) < h.size {
+			return // nothing can tell which keys are right: the newest ones are likely
+		}
 	}
 	if d == lab.Up && !p.Opened && !c.isOrigin(h.dcid) {
 		c.openFirst(h, b, p)
