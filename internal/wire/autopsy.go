@@ -43,6 +43,7 @@ type party struct {
 type errand struct {
 	whole, arrived bool // the request was sent to its end; and had arrived
 	begun, ended   bool // of the response
+	warm           bool // it was made before the load began
 }
 
 // open examines connection c, the one at index conn, as a silence began.
@@ -102,29 +103,29 @@ func (x *autopsy) weigh(d lab.Direction) party {
 		} else {
 			h.unacked = append(h.unacked, s)
 		}
-		for _, p := range x.pieces(s) {
+		for _, p := range x.portions(s) {
 			h.sent.add(p)
 			if acked {
 				h.acked.add(p)
 			}
-			if acked || e.Left <= x.s.from {
+			if acked || came(e.Packet, x.s.from) {
 				h.arrived.add(p)
 			}
 		}
 	}
 	h.rtt = x.measure(d)
-	h.last, h.unacked = x.still(d, h, newest)
+	h.last, h.unacked = x.flying(d, h, newest)
 	return h
 }
 
-// still returns what is not acknowledged: of TCP without what was acknowledged
+// flying returns what is not acknowledged: of TCP without what was acknowledged
 // by another transmission, and of it what comes after the newest acknowledged
 // packet: only a timer can find that it was lost (RFC 9002, section 6.2; of TCP,
 // all).
-func (x *autopsy) still(d lab.Direction, h party, newest map[int]uint64) (last, unacked []Sent) {
+func (x *autopsy) flying(d lab.Direction, h party, newest map[int]uint64) (last, unacked []Sent) {
 	for _, s := range h.unacked {
 		if x.c.Transport == "tcp" {
-			if s.Bytes > 0 && h.acked.has(piece{begin: int64(s.Number), end: int64(s.Number) + int64(s.Bytes)}) || s.Bytes == 0 && h.told >= 0 {
+			if s.Bytes > 0 && h.acked.has(portion{begin: int64(s.Number), end: int64(s.Number) + int64(s.Bytes)}) || s.Bytes == 0 && h.told >= 0 {
 				continue // a SYN sent again; or a FIN, for which no load waits
 			}
 			last = append(last, s)
@@ -136,27 +137,27 @@ func (x *autopsy) still(d lab.Direction, h party, newest map[int]uint64) (last, 
 	return last, unacked
 }
 
-// pieces returns what a packet carried that must arrive.
-func (x *autopsy) pieces(s Sent) []piece {
+// portions returns what a packet carried that must arrive.
+func (x *autopsy) portions(s Sent) []portion {
 	if x.c.Transport == "tcp" {
-		return []piece{{begin: int64(s.Number), end: int64(s.Number) + int64(s.Bytes)}}
+		return []portion{{begin: int64(s.Number), end: int64(s.Number) + int64(s.Bytes)}}
 	}
 	p := x.packet(s)
 	if p == nil {
 		return nil
 	}
-	var all []piece
+	var all []portion
 	for _, f := range p.Frames {
 		begin := int64(f.Offset)
 		end := begin + int64(f.Length)
 		switch f.Kind {
 		case quic.Stream:
-			all = append(all, piece{channel{dataStream, f.Stream}, begin, end})
+			all = append(all, portion{channel{dataStream, f.Stream}, begin, end})
 			if f.Fin {
-				all = append(all, piece{channel{finStream, f.Stream}, 0, 1})
+				all = append(all, portion{channel{finStream, f.Stream}, 0, 1})
 			}
 		case quic.Crypto:
-			all = append(all, piece{channel{cryptoStream, uint64(s.Space)}, begin, end})
+			all = append(all, portion{channel{cryptoStream, uint64(s.Space)}, begin, end})
 		}
 	}
 	return all
@@ -204,7 +205,7 @@ func (x *autopsy) hear(i int, e *Event) {
 func (x *autopsy) exchange(e *Event, m Message) {
 	q := x.requests[m.Stream]
 	if q == nil {
-		q = &errand{}
+		q = &errand{warm: e.At < x.r.Capture.Start}
 		x.requests[m.Stream] = q
 	}
 	switch m.Kind {

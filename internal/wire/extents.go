@@ -75,17 +75,17 @@ type channelKind int
 
 const (
 	dataStream   channelKind = iota // TCP's only one, or a stream of QUIC
-	cryptoStream                   // of QUIC's handshake
-	finStream                      // not bytes: {0} of a QUIC stream says that its end was carried
+	cryptoStream                    // of QUIC's handshake
+	finStream                       // not bytes: {0} of a QUIC stream says that its end was carried
 )
 
-// piece is a part of a stream.
-type piece struct {
+// portion is a part of a stream.
+type portion struct {
 	of         channel
 	begin, end int64
 }
 
-func (c carried) add(p piece) {
+func (c carried) add(p portion) {
 	s := c[p.of]
 	if s == nil {
 		s = new(extents)
@@ -101,7 +101,7 @@ func (c carried) of(s channel) extents {
 	return nil
 }
 
-func (c carried) has(p piece) bool { return c.of(p.of).has(p.begin, p.end) }
+func (c carried) has(p portion) bool { return c.of(p.of).has(p.begin, p.end) }
 
 // total is how many bytes there are, of all streams.
 func (c carried) total() (n int64) {

@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"sort"
 	"strconv"
+	"strings"
 
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/wire/quic"
@@ -13,6 +15,8 @@ type debt struct {
 	side    lab.Direction
 	grave   int // the gravest is the one that a stall's sentence is about
 	text    string
+	flight  bool // it is what was in flight
+	credit  bool // it is flow-control credit
 	watches []*watch
 }
 
@@ -71,11 +75,11 @@ func (x *autopsy) graded(d debt) debt {
 // was.
 func (x *autopsy) flight(d lab.Direction) (debt, bool) {
 	h := &x.half[d]
-	if len(h.unacked) == 0 {
+	if len(h.unacked) == 0 || x.shut(d) {
 		return debt{}, false
 	}
 	bytes := h.sent.total() - h.acked.total()
-	flight := debt{of: x, side: d, grave: graveFlight}
+	flight := debt{of: x, side: d, grave: graveFlight, flight: true}
 	if x.c.Transport == "tcp" {
 		flight.watches = x.armed(d)
 	} else if w := x.probing(d); w != nil {
@@ -92,7 +96,7 @@ func (x *autopsy) flight(d lab.Direction) (debt, bool) {
 		flight.grave = graveCredit
 	default:
 		flight.grave = 0
-		flight.text = who + " had " + plural(len(h.unacked), "packet") + " without data in flight, not acknowledged"
+		flight.text = who + " had " + plural(len(h.unacked), "packet") + " without data in flight, not acknowledged" + x.carrying(d)
 	}
 	if again := x.missing(d); again > 0 {
 		flight.text += "; acknowledgements of later packets had told it that " + grouped(again) +
@@ -119,7 +123,7 @@ func (x *autopsy) fate(d lab.Direction, bytes int64) string {
 func (x *autopsy) opening(d lab.Direction) string {
 	arrived := false
 	for _, s := range x.half[d].unacked {
-		arrived = arrived || x.r.Events[s.Event].Left <= x.s.from
+		arrived = arrived || came(x.r.Events[s.Event].Packet, x.s.from)
 	}
 	what := "the client's SYN"
 	if d == lab.Down {
@@ -144,8 +148,8 @@ func (x *autopsy) missing(d lab.Direction) int64 {
 	covered, all := carried{}, carried{}
 	for of, s := range h.acked {
 		for _, e := range *s {
-			covered.add(piece{of, e.begin, e.end})
-			all.add(piece{of, e.begin, e.end})
+			covered.add(portion{of, e.begin, e.end})
+			all.add(portion{of, e.begin, e.end})
 		}
 	}
 	tail := map[int]bool{}
@@ -157,7 +161,7 @@ func (x *autopsy) missing(d lab.Direction) int64 {
 		if at > x.s.to {
 			break
 		}
-		for _, p := range x.pieces(s) {
+		for _, p := range x.portions(s) {
 			if at > x.s.from || tail[s.Event] {
 				covered.add(p)
 			}
@@ -165,6 +169,30 @@ func (x *autopsy) missing(d lab.Direction) int64 {
 		}
 	}
 	return all.total() - covered.total()
+}
+
+// carrying lists the kinds of frames in the packets of direction d that were not
+// acknowledged, without those of streams and padding.
+func (x *autopsy) carrying(d lab.Direction) string {
+	seen := map[quic.FrameKind]bool{}
+	for _, s := range x.half[d].unacked {
+		if p := x.packet(s); p != nil {
+			for _, f := range p.Frames {
+				seen[f.Kind] = true
+			}
+		}
+	}
+	delete(seen, quic.Ack)
+	delete(seen, quic.Padding)
+	var names []string
+	for k := range seen {
+		names = append(names, string(k))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	sort.Strings(names)
+	return " (" + strings.Join(names, ", ") + ")"
 }
 
 // challenged says whether a PATH_CHALLENGE of direction d was not acknowledged.
@@ -235,7 +263,11 @@ func (r *Reading) unasked(a About, all []*autopsy, others []debt) []debt {
 	load := a.Run.Cell.Load
 	asked, readable := 0, len(all) > 0
 	for _, x := range all {
-		asked += len(x.requests)
+		for _, q := range x.requests {
+			if !q.warm {
+				asked++
+			}
+		}
 		readable = readable && x.c.Decrypted
 	}
 	if readable && asked < load.Objects && asked > 0 {

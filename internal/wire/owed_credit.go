@@ -23,7 +23,7 @@ func (x *autopsy) credit(d lab.Direction) []debt {
 			continue
 		}
 		all = append(all, debt{
-			of: x, side: 1 - d, grave: graveCredit,
+			of: x, side: 1 - d, grave: graveCredit, credit: true,
 			text: x.blockedText(d, kind, blocked, limit) + "; " + x.raised(d, kind, blocked) + "; " + x.asked(d, kind),
 		})
 	}
@@ -48,31 +48,18 @@ func (x *autopsy) limits(d lab.Direction, kind string) map[uint64]int64 {
 }
 
 // blocked returns, by stream (of data and streams: 0), the limit at which the
-// sender of direction d had to stop, and the largest of them. A stream whose end
-// was sent needs no credit.
+// sender of direction d had to stop, and the largest of them.
 func (x *autopsy) blocked(d lab.Direction, kind string) (map[uint64]int64, int64) {
 	limits, found := x.limits(d, kind), map[uint64]int64{}
-	sum := int64(0)
-	for of, s := range x.half[d].sent {
-		if of.kind != dataStream {
-			continue
-		}
-		sum += s.end()
-		limit, some := limits[of.id]
-		if kind == "stream" && some && s.end() >= limit && x.half[d].sent[channel{finStream, of.id}] == nil {
-			found[of.id] = limit
-		}
-	}
-	if limit, some := limits[0]; kind == "data" && some && sum >= limit && x.unfinished(d) {
+	switch limit, some := limits[0]; {
+	case kind == "stream":
+		x.blockedStreams(d, limits, found)
+	case kind == "data" && some && x.used(d) >= limit && x.unfinished(d):
 		found[0] = limit
 	}
 	// What the sender says itself goes for limits that cannot be read, too.
 	for _, f := range x.frames(d, x.s.from, blockedFrames[kind]) {
-		id := f.Stream
-		if kind != "stream" {
-			id = 0
-		}
-		if int64(f.Max) >= limits[id] && !f.Uni && x.half[d].sent[channel{finStream, f.Stream}] == nil {
+		if id := f.Stream; int64(f.Max) >= limits[id] && !f.Uni && x.still(d, f, kind) {
 			found[id] = int64(f.Max)
 		}
 	}
@@ -83,10 +70,53 @@ func (x *autopsy) blocked(d lab.Direction, kind string) (map[uint64]int64, int64
 	return found, most
 }
 
+// blockedStreams finds the streams of direction d that have come to their limit.
+// One whose end was sent needs no credit.
+func (x *autopsy) blockedStreams(d lab.Direction, limits, found map[uint64]int64) {
+	first, given := x.limits(d, "streams at first")[0]
+	for of, s := range x.half[d].sent {
+		limit, some := limits[of.id]
+		if !some && given && of.id%4 == 0 { // what a client opened for a request
+			limit, some = first, true
+		}
+		if of.kind == dataStream && some && s.end() >= limit && !x.over(d, of.id) {
+			found[of.id] = limit
+		}
+	}
+}
+
+// still says whether the sender of direction d was still where it said that it was
+// blocked.
+func (x *autopsy) still(d lab.Direction, f quic.Frame, kind string) bool {
+	switch kind {
+	case "stream":
+		return !x.over(d, f.Stream) && x.half[d].sent.of(channel{dataStream, f.Stream}).end() >= int64(f.Max)
+	case "data":
+		return x.used(d) >= int64(f.Max)
+	default:
+		return true
+	}
+}
+
+// used is how much of a connection's credit the sender of direction d had used.
+func (x *autopsy) used(d lab.Direction) (n int64) {
+	for of, s := range x.half[d].sent {
+		if of.kind == dataStream {
+			n += s.end()
+		}
+	}
+	return n
+}
+
+// over says whether the end of a stream was sent in direction d.
+func (x *autopsy) over(d lab.Direction, id uint64) bool {
+	return x.half[d].sent[channel{finStream, id}] != nil
+}
+
 // unfinished says whether a stream of direction d has no end yet.
 func (x *autopsy) unfinished(d lab.Direction) bool {
 	for of := range x.half[d].sent {
-		if of.kind == dataStream && x.half[d].sent[channel{finStream, of.id}] == nil {
+		if of.kind == dataStream && !x.over(d, of.id) {
 			return true
 		}
 	}
@@ -144,7 +174,7 @@ func (x *autopsy) raised(d lab.Direction, kind string, blocked map[uint64]int64)
 			break
 		}
 		p := x.packet(s)
-		if p == nil || e.Left <= x.s.from {
+		if p == nil || came(e.Packet, x.s.from) {
 			continue
 		}
 		carries := false
@@ -186,7 +216,7 @@ func (x *autopsy) asked(d lab.Direction, kind string) string {
 			for _, f := range p.Frames {
 				if f.Kind == name {
 					sent++
-					if e.Left <= x.s.from {
+					if came(e.Packet, x.s.from) {
 						arrived++
 					}
 				}
@@ -206,7 +236,8 @@ func (x *autopsy) asked(d lab.Direction, kind string) string {
 func (x *autopsy) window(d lab.Direction) []debt {
 	limit, since, some := x.newestWindow(d)
 	h := &x.half[d]
-	if left := limit - h.sent.of(channel{}).end(); !some || len(h.unacked) > 0 || left > 0 && left >= int64(h.full) || !x.more(d) {
+	left := limit - h.sent.of(channel{}).end()
+	if !some || len(h.unacked) > 0 && !x.shut(d) || left > 0 && left >= int64(h.full) || !x.more(d) {
 		return nil
 	}
 	lost := x.lostUpdate(d, limit)
@@ -216,13 +247,25 @@ func (x *autopsy) window(d lab.Direction) []debt {
 	} else {
 		text += "; it had not opened it again"
 	}
-	owed := debt{of: x, side: 1 - d, grave: graveCredit, text: text}
+	owed := debt{of: x, side: 1 - d, grave: graveCredit, credit: true, text: text}
 	persist := x.persist(d, since)
 	if due, fired := persist.count(); lost > 0 || fired < due {
 		owed.side = d // a window update is not sent again: only the sender's probe finds out
 	}
 	owed.watches = []*watch{persist}
 	return []debt{x.graded(owed)}
+}
+
+// shut says whether all that the sender of direction d has in flight is beyond the
+// window: probes of one byte, which are the persist timer's.
+func (x *autopsy) shut(d lab.Direction) bool {
+	limit, _, some := x.newestWindow(d)
+	for _, s := range x.half[d].unacked {
+		if int64(s.Number) < limit {
+			return false
+		}
+	}
+	return some && x.c.Transport == "tcp" && len(x.half[d].unacked) > 0
 }
 
 // newestWindow is the offset up to which the sender may send, and since when.
@@ -268,7 +311,7 @@ func (x *autopsy) lostUpdate(d lab.Direction, limit int64) (n int) {
 			scale = int(max(e.IP.TCP.WindowScale, 0))
 			continue
 		}
-		if e.Left > x.s.from && e.AckOffset >= 0 && e.AckOffset+int64(e.IP.TCP.Window)<<scale > limit {
+		if !came(e.Packet, x.s.from) && e.AckOffset >= 0 && e.AckOffset+int64(e.IP.TCP.Window)<<scale > limit {
 			n++
 		}
 	}

@@ -11,7 +11,7 @@ func (x *autopsy) greet(real, minor []debt) []debt {
 		return real
 	}
 	for i := range real {
-		if real[i].side == d && len(real[i].watches) > 0 {
+		if real[i].side == d && real[i].flight {
 			real[i].text += "; " + text
 			return real
 		}
@@ -43,15 +43,15 @@ func (x *autopsy) handshake() (lab.Direction, string) {
 		answer, answered = retry, true
 	}
 	switch finish, finished := x.first(up, Finished, ApplicationData); {
-	case !answered && !x.came(lab.Up, hello):
+	case !answered && !x.received(lab.Up, hello):
 		return lab.Up, "the server waited for the ClientHello"
 	case !answered:
 		return lab.Down, "the client waited for the answer to its ClientHello, which had arrived"
-	case finished && x.came(lab.Up, finish):
+	case finished && x.received(lab.Up, finish):
 		return lab.Up, ""
 	case finished:
 		return lab.Up, "the server waited for the client's Finished"
-	case !x.came(lab.Down, answer):
+	case !x.received(lab.Down, answer):
 		return lab.Down, "the client waited for the ServerHello"
 	case x.half[lab.Down].arrived.total() < x.half[lab.Down].sent.total():
 		return lab.Down, "the client waited for the rest of the server's flight"
@@ -80,10 +80,10 @@ func (x *autopsy) first(messages map[MessageKind]int, kinds ...MessageKind) (eve
 	return event, some
 }
 
-// came says whether a message had arrived whose last byte was in an event.
-func (x *autopsy) came(d lab.Direction, event int) bool {
+// received says whether a message had arrived whose last byte was in an event.
+func (x *autopsy) received(d lab.Direction, event int) bool {
 	e := &x.r.Events[event]
-	if e.Left <= x.s.from {
+	if came(e.Packet, x.s.from) {
 		return true
 	}
 	for space := range uint64(3) {

@@ -8,10 +8,17 @@ import (
 	"github.com/samewire/samewire/internal/lab"
 )
 
-// sentence says in plain words what a stall was: the gravest debt, what its timers
-// did, and what the side that owed it sent meanwhile.
-func (r *Reading) sentence(d debt, s silence) string {
+// sentence says in plain words what a stall was: the gravest debt, the credit that
+// its connection waited for, what its timers did, and what the side that owed it
+// sent meanwhile. The gravest debt comes first.
+func (r *Reading) sentence(debts []debt, s silence) string {
+	d := debts[0]
 	parts := []string{r.named(d.of) + d.text}
+	for _, other := range debts[1:] {
+		if other.credit && other.of == d.of {
+			parts = append(parts, other.text)
+		}
+	}
 	asleep, rang := false, false
 	for _, w := range d.watches {
 		if text := r.rang(w); text != "" {

@@ -72,7 +72,7 @@ func (r *Reading) silences(least time.Duration) (found []silence) {
 		if !begun && p.At >= c.Start {
 			begun, heard = true, max(heard, p.At)
 		}
-		if p.Fate.Drop != lab.NotDropped {
+		if !heardOf(p) {
 			continue
 		}
 		if p.At > heard {
@@ -86,6 +86,15 @@ func (r *Reading) silences(least time.Duration) (found []silence) {
 	note(c.End, false)
 	return found
 }
+
+// heardOf says whether a packet was on its way to a host that could read it:
+// what was corrupted fails its checksum there.
+func heardOf(p *Packet) bool {
+	return p.Fate.Drop == lab.NotDropped && (!p.Fate.Corrupted || p.Fate.Duplicated)
+}
+
+// came says whether a packet had reached its receiver by a time, as it was sent.
+func came(p *Packet, by time.Duration) bool { return p.Left <= by && heardOf(p) }
 
 // examine says what was owed in a silence. It is not ok where nothing was, or
 // where the silence is short beside the round trips that were measured.
@@ -136,7 +145,7 @@ func (r *Reading) conclude(a About, all []*autopsy, s silence, stall *lab.Stall)
 		}
 	}
 	stall.ShouldAct = sideOf(debts[0].side)
-	stall.Sentence = r.sentence(debts[0], s)
+	stall.Sentence = r.sentence(debts, s)
 	return true
 }
 

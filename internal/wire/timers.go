@@ -160,7 +160,7 @@ func (w *watch) timers(r *Reading) (all []lab.Timer) {
 				fired--
 			}
 		}
-		last.Why += "; " + strconv.Itoa(more) + " times more, the last at " + r.clockTime(w.rings[len(w.rings)-1].due) +
+		last.Why += "; " + plural(more, "time") + " more, the last at " + r.clockTime(w.rings[len(w.rings)-1].due) +
 			", of which it fired " + strconv.Itoa(fired)
 	}
 	return all

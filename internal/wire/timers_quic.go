@@ -116,7 +116,7 @@ func (x *autopsy) amplified() (a amplification) {
 		switch {
 		case e.Way == lab.Down:
 			a.sent += int64(e.IP.Size)
-		case e.Left > x.s.from:
+		case !came(e.Packet, x.s.from):
 		case validates(e):
 			return amplification{}
 		default:
