@@ -58,8 +58,8 @@ func (t *timeline) folded(from, till int) row {
 	if len(t.r.Connections) > 1 {
 		parts = append(parts, "of "+several(p.labels()))
 	}
-	title := "… " + strings.Join(parts[:1], "")
-	return row{kind: foldRow, event: from, at: first, till: last, title: title, parts: append(parts[1:], span(last-first))}
+	title := "… " + strings.Join(append(parts, span(last-first)), "; ")
+	return row{kind: foldRow, event: from, at: first, till: last, title: title}
 }
 
 func (p *pile) add(e *wire.Event) {

@@ -30,7 +30,7 @@ func newLadder(rows []row, columns int) ladder {
 // write writes the timeline: a line for each row, the client's time on the left
 // and the server's on the right, as in a diagram of two lifelines.
 func (t *timeline) write(p *page) {
-	p.section("Timeline (ms since the load's start; each host's own time of sending and receiving)")
+	p.section("Timeline: ms since the load's start, at each host")
 	if len(t.rows) == 0 {
 		p.line("  no packets")
 		return

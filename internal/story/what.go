@@ -17,7 +17,7 @@ func what(e *wire.Event, most int) (title string, parts []string) {
 	case len(e.QUIC) > 0:
 		title, parts = packets(e.QUIC), append(parts, frames(e.QUIC, most)...)
 	case e.IP.Proto == ip.ProtoTCP:
-		title, parts = "TCP"+flags(e.IP.TCP.Flags), append(parts, segment(e)...)
+		title, parts = protocol(e)+flags(e.IP.TCP.Flags), append(parts, segment(e)...)
 	case e.IP.Proto == ip.ProtoUDP:
 		title, parts = "UDP", append(parts, fmt.Sprintf("%d B of no known protocol", e.IP.Size))
 	case e.IP.Proto == ip.ProtoICMP || e.IP.Proto == ip.ProtoICMPv6:
@@ -34,6 +34,18 @@ func what(e *wire.Event, most int) (title string, parts []string) {
 		parts = append(parts, "not decodable: "+clean(e.Problem))
 	}
 	return title, append(parts, fate(e)...)
+}
+
+// protocol is the highest one that a segment shows.
+func protocol(e *wire.Event) string {
+	name := "TCP"
+	for _, m := range e.Messages {
+		if isHTTP(m.Kind) {
+			return "HTTP"
+		}
+		name = "TLS"
+	}
+	return name
 }
 
 func again(e *wire.Event) string {
