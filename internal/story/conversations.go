@@ -96,7 +96,10 @@ func quicFacts(q *lab.QUICFacts) string {
 }
 
 func senderFacts(s lab.SenderFacts) string {
-	parts := []string{bytesOf(s.Payload)}
+	if s.Payload == nil {
+		return "its packets could not be read"
+	}
+	parts := []string{bytesOf(*s.Payload)}
 	if s.Retransmitted == nil {
 		parts = append(parts, "what was sent again cannot be read")
 	} else if *s.Retransmitted > 0 {
@@ -105,8 +108,8 @@ func senderFacts(s lab.SenderFacts) string {
 	switch {
 	case s.InitialWindow != nil && s.InitialWindowPackets != nil:
 		parts = append(parts, fmt.Sprintf("initial window %s (%s)", plural(*s.InitialWindowPackets, "packet", "packets"), bytesOf(*s.InitialWindow)))
-	case s.FirstFlight > 0:
-		parts = append(parts, fmt.Sprintf("first flight %s (not limited by a window)", bytesOf(s.FirstFlight)))
+	case s.FirstFlight != nil && *s.FirstFlight > 0:
+		parts = append(parts, fmt.Sprintf("first flight %s (whether a window limited it does not show)", bytesOf(*s.FirstFlight)))
 	}
 	if r := recoveries(s.Recoveries); r != "" {
 		parts = append(parts, "recoveries: "+r)
@@ -124,7 +127,10 @@ func senderFacts(s lab.SenderFacts) string {
 	return strings.Join(parts, ", ")
 }
 
-func recoveries(r lab.Recoveries) string {
+func recoveries(r *lab.Recoveries) string {
+	if r == nil {
+		return "cannot be read"
+	}
 	var parts []string
 	for _, c := range []struct {
 		n    int

@@ -13,12 +13,12 @@ import (
 // The measures of the diagram, in pixels. Labels stand outside the lifelines, on
 // the side of the packet's sender.
 const (
-	svgWidth   = 1240
-	clientX    = 420
-	serverX    = 820
+	svgWidth   = 1300
+	clientX    = 450
+	serverX    = 850
 	lineHeight = 13
-	labelWidth = 66 // columns of text
-	boxWidth   = 60
+	labelWidth = 56 // columns of text
+	boxWidth   = 58
 	maxRows    = 2000
 )
 
@@ -191,16 +191,15 @@ func (d *drawing) block(r row, at spot) {
 	switch r.kind {
 	case markRow:
 		fmt.Fprintf(d, `<line x1="%d" y1="%.1f" x2="%d" y2="%.1f" stroke="%s" stroke-dasharray="2 3"/>`+"\n",
-			clientX-60, at.start, serverX+60, at.start, grey)
-		d.text(serverX+66, at.start+4, "start", grey, millis(r.at)+"   "+at.lines[0])
+			clientX, at.start, serverX+40, at.start, grey)
+		d.text(serverX+46, at.start+4, "start", grey, millis(r.at)+"   "+at.lines[0])
 		return
 	case silenceRow:
 		d.rect(at, "#fff6e0", "#c08a00", ` stroke-dasharray="5 4"`)
 	default:
 		d.rect(at, "#f1f3f5", "#b5bcc4", "")
 	}
-	d.text(clientX-8, at.start+10, "end", grey, millis(r.at))
-	d.text(clientX-8, at.end-2, "end", grey, millis(r.till))
+	d.text(clientX-8, (at.start+at.end)/2+4, "end", grey, millis(r.at)+" – "+millis(r.till))
 	y := (at.start+at.end)/2 - float64(len(at.lines)-1)*lineHeight/2 + 4
 	for i, l := range at.lines {
 		d.text((clientX+serverX)/2, y+float64(i*lineHeight), "middle", "#333333", l)

@@ -3,8 +3,6 @@ package story
 import (
 	"slices"
 	"time"
-
-	"github.com/samewire/samewire/internal/lab"
 )
 
 // spot is where a row stands: from the top of the diagram, in pixels.
@@ -28,6 +26,7 @@ const (
 	oneWayHeight = 46 // of a packet on an empty path
 	mostGap      = 70 // between points, however long nothing happened
 	leastSlant   = 7
+	crossSlant   = 12 // of a packet that did not arrive
 	boxPadding   = 14
 )
 
@@ -59,12 +58,11 @@ func place(t *timeline, rows []row) []spot {
 		}
 		s.start, s.end = y, y
 		for side := range free {
-			if p.side == side || p.side == 2 && rows[p.row].kind != markRow {
+			if p.side == side || p.side == 2 && side == 1 {
 				free[side] = y + float64(len(s.lines)*lineHeight) + 3
 			}
 		}
 	}
-	slantDropped(t, rows, spots)
 	return spots
 }
 
@@ -79,6 +77,9 @@ func gapBefore(r row, p point) float64 {
 func leastHeight(r row, s *spot) float64 {
 	switch r.kind {
 	case packetRow:
+		if r.till == r.at {
+			return crossSlant
+		}
 		return leastSlant
 	case markRow:
 		return 0
@@ -96,10 +97,7 @@ func pointsOf(t *timeline, rows []row, spots []spot) []point {
 		} else {
 			spots[i].lines = few(wrap(r.text(), boxWidth), 5)
 		}
-		points = append(points, point{at: r.at, row: i, side: side})
-		if r.kind != packetRow || t.r.Events[r.event].Delivered() {
-			points = append(points, point{at: r.till, row: i, end: true, side: side})
-		}
+		points = append(points, point{at: r.at, row: i, side: side}, point{at: r.till, row: i, end: true, side: side})
 	}
 	slices.SortStableFunc(points, func(a, b point) int {
 		switch {
@@ -115,18 +113,6 @@ func pointsOf(t *timeline, rows []row, spots []spot) []point {
 		return -1
 	})
 	return points
-}
-
-// slantDropped gives the arrows of packets that did not arrive the slant of the others.
-func slantDropped(t *timeline, rows []row, spots []spot) {
-	for i, r := range rows {
-		if r.kind == packetRow && !t.r.Events[r.event].Delivered() {
-			spots[i].end = spots[i].start + oneWayHeight*0.55
-			if roundTrip(t.r) == 0 || t.r.Events[r.event].Fate.Drop == lab.DropMTU {
-				spots[i].end = spots[i].start + leastSlant
-			}
-		}
-	}
 }
 
 // few keeps at most n lines, and marks where more were.
