@@ -1,0 +1,174 @@
+package story
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/wire"
+	"github.com/samewire/samewire/internal/wire/ip"
+)
+
+// A long fold is cut into pieces of this share of the timeline, but of no less
+// than leastPiece, so that a long transfer's course shows.
+const (
+	pieces     = 12
+	leastPiece = time.Second
+)
+
+// fold makes the events from up to till one row, or a few.
+func (t *timeline) fold(from, till int) {
+	if from >= till {
+		return
+	}
+	n := len(t.r.Events)
+	piece := max((t.r.Events[n-1].At-t.r.Events[0].At)/pieces, leastPiece)
+	for from < till {
+		end := from
+		for end < till && t.r.Events[end].At-t.r.Events[from].At <= piece {
+			end++
+		}
+		t.rows = append(t.rows, t.folded(from, end))
+		from = end
+	}
+}
+
+// pile is what a fold counts.
+type pile struct {
+	packets  [2]map[string]int // by direction and name
+	bytes    [2]int64
+	drops    map[string]int
+	messages map[wire.MessageKind]int
+	again    int64
+	problems int
+	conns    map[int]bool
+}
+
+func (t *timeline) folded(from, till int) row {
+	p := pile{
+		packets: [2]map[string]int{{}, {}}, drops: map[string]int{}, messages: map[wire.MessageKind]int{}, conns: map[int]bool{},
+	}
+	for i := from; i < till; i++ {
+		p.add(&t.r.Events[i])
+	}
+	first, last := t.r.Events[from].At-t.start, t.r.Events[till-1].At-t.start
+	parts := p.words()
+	if len(t.r.Connections) > 1 {
+		parts = append(parts, "of "+several(p.labels()))
+	}
+	title := "… " + strings.Join(append(parts, span(last-first)), "; ")
+	return row{kind: foldRow, event: from, at: first, till: last, title: title}
+}
+
+func (p *pile) add(e *wire.Event) {
+	p.packets[e.Way][kindOf(e)]++
+	p.bytes[e.Way] += int64(e.Size)
+	if !e.Delivered() && e.Fate.Drop != lab.NotDropped {
+		p.drops[string(e.Fate.Drop)]++
+	}
+	for _, m := range e.Messages {
+		p.messages[m.Kind]++
+	}
+	p.again += int64(e.Again)
+	if e.Problem != "" {
+		p.problems++
+	}
+	if e.Conn >= 0 {
+		p.conns[e.Conn] = true
+	}
+}
+
+// The kinds of packets in a fold.
+var foldKinds = []string{"segment", "ACK", "datagram", "packet"}
+
+func kindOf(e *wire.Event) string {
+	switch {
+	case e.IP.Proto == ip.ProtoTCP && e.IP.Size == 0 && e.IP.TCP.Flags&(ip.SYN|ip.FIN|ip.RST) == 0:
+		return "ACK"
+	case e.IP.Proto == ip.ProtoTCP:
+		return "segment"
+	case e.IP.Proto == ip.ProtoUDP:
+		return "datagram"
+	}
+	return "packet"
+}
+
+// words says the direction with more bytes first.
+func (p *pile) words() (parts []string) {
+	order := []lab.Direction{lab.Up, lab.Down}
+	if p.bytes[lab.Down] > p.bytes[lab.Up] {
+		order = []lab.Direction{lab.Down, lab.Up}
+	}
+	for _, d := range order {
+		var kinds []string
+		for _, k := range foldKinds {
+			if n := p.packets[d][k]; n > 0 {
+				kinds = append(kinds, plural(n, k, k+"s"))
+			}
+		}
+		if len(kinds) > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s, %s", strings.Join(kinds, " and "), d, size(p.bytes[d])))
+		}
+	}
+	for _, m := range []struct {
+		kind      wire.MessageKind
+		one, many string
+	}{
+		{wire.RequestStart, "request begins", "requests begin"}, {wire.RequestEnd, "request ends", "requests end"},
+		{wire.ResponseStart, "response begins", "responses begin"}, {wire.ResponseEnd, "response ends", "responses end"},
+	} {
+		if n := p.messages[m.kind]; n > 0 {
+			parts = append(parts, plural(n, m.one, m.many))
+		}
+	}
+	return append(parts, p.trouble()...)
+}
+
+func (p *pile) trouble() (parts []string) {
+	if p.again > 0 {
+		parts = append(parts, size(p.again)+" sent before")
+	}
+	if d := drops(p.drops); d != "" {
+		parts = append(parts, d)
+	}
+	if p.problems > 0 {
+		parts = append(parts, fmt.Sprintf("%d not decodable", p.problems))
+	}
+	return parts
+}
+
+func (p *pile) labels() (names []string) {
+	var list []int
+	for c := range p.conns {
+		list = append(list, c)
+	}
+	slices.Sort(list)
+	for _, c := range list {
+		names = append(names, label(c))
+	}
+	return names
+}
+
+// drops writes counts by reason: "3 dropped (loss)", or "5 dropped (3 loss, 2
+// queue)". Empty: none.
+func drops(by map[string]int) string {
+	var reasons []string
+	sum := 0
+	for r, n := range by {
+		reasons = append(reasons, r)
+		sum += n
+	}
+	slices.Sort(reasons)
+	switch len(reasons) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("%s dropped (%s)", exact(int64(sum)), clean(reasons[0]))
+	}
+	for i, r := range reasons {
+		reasons[i] = fmt.Sprintf("%d %s", by[r], clean(r))
+	}
+	return fmt.Sprintf("%s dropped (%s)", exact(int64(sum)), strings.Join(reasons, ", "))
+}
