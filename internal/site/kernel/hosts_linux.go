@@ -156,7 +156,7 @@ func (h *Hosts) Facts() lab.Facts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.facts == nil {
-		return h.observe(h.observer.now())
+		return h.observe(h.observer.facts(h.observer.now()))
 	}
 	f := *h.facts
 	f.Wire.Up.Drops, f.Wire.Down.Drops = maps.Clone(f.Wire.Up.Drops), maps.Clone(f.Wire.Down.Drops)
@@ -174,8 +174,8 @@ func (h *Hosts) Capture() *wire.Capture {
 // cut keeps the facts and packets of this instant, for a load from time start to
 // time end. The wire comes first: what the sides are asked takes time.
 func (h *Hosts) cut(before usage, start, end time.Duration) {
-	f := h.observe(end)
-	capture := h.observer.capture(start, end)
+	seen, capture := h.observer.cut(start, end)
+	f := h.observe(seen)
 	after := h.usage()
 	if h.running != nil {
 		f.Server = h.running.Side()
@@ -191,12 +191,10 @@ func (h *Hosts) cut(before usage, start, end time.Duration) {
 // to start and the client's report go through pipes.
 const endMargin = 30 * time.Millisecond
 
-// observe returns what the wire and the lab itself show of the run so far, for
-// a load that ended at time end.
-func (h *Hosts) observe(end time.Duration) lab.Facts {
-	h.observer.mu.Lock()
-	f := lab.Facts{Wire: h.observer.facts(end)}
-	h.observer.mu.Unlock()
+// observe adds what the lab itself shows of the run so far to what was seen of
+// the wire.
+func (h *Hosts) observe(seen lab.Wire) lab.Facts {
+	f := lab.Facts{Wire: seen}
 	if h.pair != nil {
 		h.pair.addDrops(&f.Wire)
 		return f
