@@ -54,6 +54,7 @@ func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
 	report := h.site.Client.Get(ctx, h.client, h.run)
 	end := report.End(asked)
 	facts, capture := h.facts(end), h.pump.capture(report.Start(asked), end)
+	capture.Secrets = h.secrets()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.cut, h.capture = &facts, capture

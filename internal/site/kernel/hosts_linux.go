@@ -161,10 +161,6 @@ func (h *Hosts) load(ctx context.Context) (report lab.Report, asked, end time.Du
 	return report, asked, h.observer.now(), err
 }
 
-// secrets are the TLS secrets of the run's connections so far, as lines of NSS's
-// key log.
-func (h *Hosts) secrets() []byte { return h.tracings.secrets() }
-
 // Facts returns what the lab saw until Get ended, or so far.
 func (h *Hosts) Facts() lab.Facts {
 	h.mu.Lock()
@@ -190,6 +186,9 @@ func (h *Hosts) Capture() *wire.Capture {
 func (h *Hosts) cut(before usage, start, end time.Duration) {
 	f := h.observe(end)
 	capture := h.observer.capture(start, end)
+	if capture != nil {
+		capture.Secrets = h.tracings.secrets()
+	}
 	after := h.usage()
 	if h.running != nil {
 		f.Server = h.running.Side()
