@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/wire/keylog"
 )
 
 // Hosts are the two hosts of one run. Their methods are called one after the
@@ -65,6 +66,12 @@ func (h *Hosts) Facts() lab.Facts {
 		return *cut
 	}
 	return h.facts(h.pump.now())
+}
+
+// secrets are the TLS secrets of the run's connections so far, as lines of NSS's
+// key log.
+func (h *Hosts) secrets() []byte {
+	return keylog.Merge(h.client.tracings.secrets(), h.server.tracings.secrets())
 }
 
 // facts returns what the lab has seen until now, for a load that ended at time

@@ -27,6 +27,7 @@ type Hosts struct {
 	pump           *pump // of backend TUN
 	pair           *pair // of backend Netem
 	spinner        *spinner
+	tracings       *tracings
 
 	running  Running
 	prepared Prepared
@@ -51,15 +52,24 @@ func (s *Site) Open(ctx context.Context, run lab.Run) (*Hosts, error) {
 }
 
 func (h *Hosts) open(ctx context.Context) (err error) {
+	if h.tracings, err = newTracings(h.site.QLog); err != nil {
+		return err
+	}
 	if h.site.Spin {
 		if h.spinner, err = startSpinner(); err != nil {
 			return err
 		}
 	}
 	if h.site.Backend == Netem {
-		return h.openNetem(ctx)
+		err = h.openNetem(ctx)
+	} else {
+		err = h.openTUN()
 	}
-	return h.openTUN()
+	if err == nil {
+		h.client.environ = func(env []string) []string { return h.tracings.environment(clientSide, env) }
+		h.server.environ = func(env []string) []string { return h.tracings.environment(serverSide, env) }
+	}
+	return err
 }
 
 func (h *Hosts) openTUN() (err error) {
@@ -144,6 +154,10 @@ func (h *Hosts) load(ctx context.Context) (report lab.Report, asked, end time.Du
 	report, err = h.prepared.Go(ctx)
 	return report, asked, h.observer.now(), err
 }
+
+// secrets are the TLS secrets of the run's connections so far, as lines of NSS's
+// key log.
+func (h *Hosts) secrets() []byte { return h.tracings.secrets() }
 
 // Facts returns what the lab saw until Get ended, or so far.
 func (h *Hosts) Facts() lab.Facts {
@@ -235,6 +249,9 @@ func (h *Hosts) Close() error {
 		errs = append(errs, h.pair.close())
 	}
 	errs = append(errs, h.stopPump(), closeHosts(h.client, h.server))
+	if h.tracings != nil {
+		errs = append(errs, h.tracings.close())
+	}
 	reapOrphans()
 	return errors.Join(errs...)
 }
