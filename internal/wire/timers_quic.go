@@ -117,7 +117,7 @@ func (x *autopsy) amplified() (a amplification) {
 		case e.Way == lab.Down:
 			a.sent += int64(e.IP.Size)
 		case !came(e.Packet, x.s.from):
-		case validates(e):
+		case provesAddress(e):
 			return amplification{}
 		default:
 			a.received += int64(e.IP.Size)
@@ -127,8 +127,8 @@ func (x *autopsy) amplified() (a amplification) {
 	return a
 }
 
-// validates says whether a client's datagram validates its address.
-func validates(e *Event) bool {
+// provesAddress says whether a client's datagram validates its address.
+func provesAddress(e *Event) bool {
 	for _, p := range e.QUIC {
 		if p.Kind == quic.Handshake || p.Kind == quic.OneRTT || p.Kind == quic.Initial && p.Token > 0 {
 			return true
