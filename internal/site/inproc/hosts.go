@@ -8,6 +8,7 @@ import (
 
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/wire"
+	"github.com/samewire/samewire/internal/wire/keylog"
 )
 
 // Hosts are the two hosts of one run. Their methods are called one after the
@@ -53,6 +54,8 @@ func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
 	end := report.End(asked)
 	seen, late, capture := h.pump.cut(report.Start(asked), end)
 	facts := h.describe(seen, late)
+	capture.Secrets = h.secrets()
+	wire.Digest(capture, wire.AboutRun(h.run, report), &facts.Wire)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.cut, h.capture = &facts, capture
@@ -76,6 +79,12 @@ func (h *Hosts) Facts() lab.Facts {
 		return *cut
 	}
 	return h.describe(h.pump.facts(h.pump.now()))
+}
+
+// secrets are the TLS secrets of the run's connections so far, as lines of NSS's
+// key log.
+func (h *Hosts) secrets() []byte {
+	return keylog.Merge(h.client.tracings.secrets(), h.server.tracings.secrets())
 }
 
 // describe adds what is known of both sides now to what was seen of the wire.
