@@ -25,6 +25,8 @@ type Site struct {
 	QLog bool
 	// Backend moves the packets between the hosts; empty means TUN.
 	Backend Backend
+
+	blind bool // no packet is shown to the witness: for tests of what it costs
 }
 
 // Backend is what moves the packets between the two hosts of a run.

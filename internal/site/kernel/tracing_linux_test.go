@@ -34,7 +34,7 @@ func TestProgramsLeaveTheirSecrets(t *testing.T) {
 				t.Errorf("qlog %v: the program was told %q", qlog, out)
 			}
 		}
-		lines := strings.Split(strings.TrimSpace(string(hosts.secrets())), "\n")
+		lines := strings.Split(strings.TrimSpace(string(hosts.tracings.secrets())), "\n")
 		if len(lines) != 3 || lines[0] != "CLIENT_RANDOM 01 02" {
 			t.Errorf("secrets %q, want the line of both sides once and one more of each", lines)
 		}

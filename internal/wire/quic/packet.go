@@ -87,7 +87,8 @@ type Frame struct {
 	Offset uint64 // STREAM, CRYPTO
 	Length int    // of the data; of PADDING: how many bytes
 	Fin    bool   // STREAM
-	// Max is what a MAX_ or _BLOCKED frame says, and the final size of RESET_STREAM.
+	// Max is what a MAX_ or _BLOCKED frame says, the final size of RESET_STREAM, and
+	// the type of frame that CONNECTION_CLOSE (0x1c) blames, 0 for none.
 	Max      uint64
 	Uni      bool // MAX_STREAMS, STREAMS_BLOCKED: of unidirectional streams
 	Ranges   []Range
