@@ -85,14 +85,15 @@ func (x *autopsy) deadlock() *watch {
 }
 
 // validated says whether the client knew that the server had validated its
-// address: a Handshake packet of its own, or a later one, was acknowledged.
+// address: a Handshake packet of its own, or a later one, was acknowledged, or the
+// handshake confirmed.
 func (x *autopsy) validated() bool {
 	for _, s := range x.c.Sent[lab.Up] {
 		if s.Space > 0 && s.Acked <= x.s.from {
 			return true
 		}
 	}
-	return false
+	return x.gone[lab.Up][1]
 }
 
 // amplification is what a server had sent to an address that is not validated.
