@@ -28,6 +28,7 @@ type Hosts struct {
 	pump           *pump // of backend TUN
 	pair           *pair // of backend Netem
 	spinner        *spinner
+	tracings       *tracings
 
 	running  Running
 	prepared Prepared
@@ -53,15 +54,24 @@ func (s *Site) Open(ctx context.Context, run lab.Run) (*Hosts, error) {
 }
 
 func (h *Hosts) open(ctx context.Context) (err error) {
+	if h.tracings, err = newTracings(h.site.QLog); err != nil {
+		return err
+	}
 	if h.site.Spin {
 		if h.spinner, err = startSpinner(); err != nil {
 			return err
 		}
 	}
 	if h.site.Backend == Netem {
-		return h.openNetem(ctx)
+		err = h.openNetem(ctx)
+	} else {
+		err = h.openTUN()
 	}
-	return h.openTUN()
+	if err == nil {
+		h.client.environ = func(env []string) []string { return h.tracings.environment(clientSide, env) }
+		h.server.environ = func(env []string) []string { return h.tracings.environment(serverSide, env) }
+	}
+	return err
 }
 
 func (h *Hosts) openTUN() (err error) {
@@ -176,6 +186,9 @@ func (h *Hosts) Capture() *wire.Capture {
 func (h *Hosts) cut(before usage, start, end time.Duration) {
 	f := h.observe(end)
 	capture := h.observer.capture(start, end)
+	if capture != nil {
+		capture.Secrets = h.tracings.secrets()
+	}
 	after := h.usage()
 	if h.running != nil {
 		f.Server = h.running.Side()
@@ -250,6 +263,9 @@ func (h *Hosts) Close() error {
 		errs = append(errs, h.pair.close())
 	}
 	errs = append(errs, h.stopPump(), closeHosts(h.client, h.server))
+	if h.tracings != nil {
+		errs = append(errs, h.tracings.close())
+	}
 	reapOrphans()
 	return errors.Join(errs...)
 }
