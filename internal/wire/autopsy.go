@@ -143,7 +143,7 @@ func (x *autopsy) weigh(d lab.Direction) party {
 		} else if !acked {
 			h.unacked = append(h.unacked, s)
 		}
-		for _, p := range x.portions(s) {
+		for _, p := range x.morsels(s) {
 			h.sent.add(p)
 			if acked {
 				h.acked.add(p)
@@ -165,7 +165,7 @@ func (x *autopsy) weigh(d lab.Direction) party {
 func (x *autopsy) flying(d lab.Direction, h party, newest map[int]uint64) (last, unacked []Sent) {
 	for _, s := range h.unacked {
 		if x.c.Transport == "tcp" {
-			if s.Bytes > 0 && h.acked.has(portion{begin: int64(s.Number), end: int64(s.Number) + int64(s.Bytes)}) || s.Bytes == 0 && h.told >= 0 {
+			if s.Bytes > 0 && h.acked.has(morsel{begin: int64(s.Number), end: int64(s.Number) + int64(s.Bytes)}) || s.Bytes == 0 && h.told >= 0 {
 				continue // a SYN sent again; or a FIN, for which no load waits
 			}
 			last = append(last, s)
@@ -177,27 +177,27 @@ func (x *autopsy) flying(d lab.Direction, h party, newest map[int]uint64) (last,
 	return last, unacked
 }
 
-// portions returns what a packet carried that must arrive.
-func (x *autopsy) portions(s Sent) []portion {
+// morsels returns what a packet carried that must arrive.
+func (x *autopsy) morsels(s Sent) []morsel {
 	if x.c.Transport == "tcp" {
-		return []portion{{begin: int64(s.Number), end: int64(s.Number) + int64(s.Bytes)}}
+		return []morsel{{begin: int64(s.Number), end: int64(s.Number) + int64(s.Bytes)}}
 	}
 	p := x.packet(s)
 	if p == nil {
 		return nil
 	}
-	var all []portion
+	var all []morsel
 	for _, f := range p.Frames {
 		begin := int64(f.Offset)
 		end := begin + int64(f.Length)
 		switch f.Kind {
 		case quic.Stream:
-			all = append(all, portion{channel{dataStream, f.Stream}, begin, end})
+			all = append(all, morsel{channel{dataStream, f.Stream}, begin, end})
 			if f.Fin {
-				all = append(all, portion{channel{finStream, f.Stream}, 0, 1})
+				all = append(all, morsel{channel{finStream, f.Stream}, 0, 1})
 			}
 		case quic.Crypto:
-			all = append(all, portion{channel{cryptoStream, uint64(s.Space)}, begin, end})
+			all = append(all, morsel{channel{cryptoStream, uint64(s.Space)}, begin, end})
 		}
 	}
 	return all

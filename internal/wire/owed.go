@@ -151,8 +151,8 @@ func (x *autopsy) missing(d lab.Direction) int64 {
 	covered, all := carried{}, carried{}
 	for of, s := range h.acked {
 		for _, e := range *s {
-			covered.add(portion{of, e.begin, e.end})
-			all.add(portion{of, e.begin, e.end})
+			covered.add(morsel{of, e.begin, e.end})
+			all.add(morsel{of, e.begin, e.end})
 		}
 	}
 	tail := map[int]bool{}
@@ -164,7 +164,7 @@ func (x *autopsy) missing(d lab.Direction) int64 {
 		if at > x.s.to {
 			break
 		}
-		for _, p := range x.portions(s) {
+		for _, p := range x.morsels(s) {
 			if at > x.s.from || tail[s.Event] {
 				covered.add(p)
 			}

@@ -32,6 +32,9 @@ func (r *Reading) sentence(debts []debt, s silence) string {
 		parts = append(parts, "no timer of the "+sideOf(d.watches[0].side)+" was overdue before the silence ended")
 	}
 	parts = append(parts, r.meanwhile(d.side, s, asleep))
+	if other := r.meanwhile(1-d.side, s, false); !strings.Contains(other, "nothing for") {
+		parts = append(parts, other)
+	}
 	if rang && !asleep {
 		parts = append(parts, "the "+sideOf(d.watches[0].side)+" did what it should")
 	}

@@ -10,9 +10,9 @@ import (
 const (
 	firstRTT    = 333 * time.Millisecond // RFC 9002, section 6.2.2
 	granularity = time.Millisecond       // RFC 9002, section 6.1.2
-	// maxAckDelay is what an endpoint may wait before it acknowledges where it says
+	// ackDelayDue is what an endpoint may wait before it acknowledges where it says
 	// nothing else (RFC 9000, section 18.2). Those known say 25 or 26 ms.
-	maxAckDelay = 25 * time.Millisecond
+	ackDelayDue = 25 * time.Millisecond
 	// leastDatagram is the size of a datagram that carries an Initial (RFC 9000,
 	// section 14.1).
 	leastDatagram = 1200
@@ -28,7 +28,7 @@ func (t tempo) pto(application bool) (time.Duration, string) {
 	}
 	wait := t.smoothed + max(4*t.variation, granularity)
 	if application {
-		wait += maxAckDelay
+		wait += ackDelayDue
 		why += " + max_ack_delay 25 ms"
 	}
 	return wait, "after " + length(wait) + " = " + why
