@@ -21,14 +21,15 @@ var ground = map[string][]string{
 	"internal/lab":   {},
 	"internal/plan":  {"internal/lab"},
 	"internal/link":  {"internal/lab"},
-	"internal/wire":  {"internal/lab", "internal/wire/ip", "internal/wire/tls", "internal/wire/quic", "internal/wire/keylog"},
-	"internal/story": {"internal/lab", "internal/wire", "internal/wire/ip", "internal/wire/tls", "internal/wire/quic"},
+	"internal/wire":  {"internal/lab", "internal/wire/ip", "internal/wire/tls", "internal/wire/quic", "internal/wire/keylog", "internal/wire/http"},
+	"internal/story": {"internal/lab", "internal/wire", "internal/wire/ip", "internal/wire/tls", "internal/wire/quic", "internal/wire/http"},
 
 	// How the packets of a wire are read and kept.
 	"internal/wire/ip":     {},
 	"internal/wire/keylog": {},
 	"internal/wire/tls":    {"internal/lab", "internal/wire/keylog"},
 	"internal/wire/quic":   {"internal/lab", "internal/wire/keylog", "internal/wire/tls"},
+	"internal/wire/http":   {"internal/lab"},
 	"internal/wire/pcapng": {"internal/lab", "internal/wire"},
 	"internal/model":       {"internal/lab"},
 	"internal/stats":       {"internal/lab"},

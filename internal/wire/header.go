@@ -18,55 +18,51 @@ type header struct {
 	source, dest uint16
 	seq          uint32 // TCP only
 	flags        byte   // TCP only
+	start        int    // of the payload in the packet
 	payload      []byte
 }
 
 // parse reads the IP and transport headers of a packet. It is not ok for what
 // is neither TCP nor UDP, or is cut short.
 func parse(p []byte) (h header, ok bool) {
-	proto, body, ok := parseIP(p)
+	proto, start, end, ok := parseIP(p)
 	if !ok {
 		return header{}, false
 	}
 	switch proto {
 	case protoTCP:
-		return parseTCP(body)
+		h, ok = parseTCP(p[start:end])
 	case protoUDP:
-		return parseUDP(body)
+		h, ok = parseUDP(p[start:end])
 	default:
 		return header{}, false
 	}
+	h.start = end - len(h.payload)
+	return h, ok
 }
 
-// parseIP finds the transport header. IPv6 extension headers are not followed:
-// neither host sends any.
-func parseIP(p []byte) (proto byte, body []byte, ok bool) {
+// parseIP finds where the transport header begins, and where the packet ends.
+// IPv6 extension headers are not followed: neither host sends any.
+func parseIP(p []byte) (proto byte, start, end int, ok bool) {
 	if len(p) < 1 {
-		return 0, nil, false
+		return 0, 0, 0, false
 	}
 	switch p[0] >> 4 {
 	case 4: // RFC 791
 		if len(p) < 20 {
-			return 0, nil, false
+			return 0, 0, 0, false
 		}
-		length := int(p[0]&0x0f) * 4
-		total := int(binary.BigEndian.Uint16(p[2:]))
+		start, end = int(p[0]&0x0f)*4, int(binary.BigEndian.Uint16(p[2:]))
 		first := binary.BigEndian.Uint16(p[6:])&0x1fff == 0
-		if length < 20 || total < length || total > len(p) || !first {
-			return 0, nil, false
-		}
-		return p[9], p[length:total], true
+		return p[9], start, end, start >= 20 && end >= start && end <= len(p) && first
 	case 6: // RFC 8200
 		if len(p) < 40 {
-			return 0, nil, false
+			return 0, 0, 0, false
 		}
-		total := 40 + int(binary.BigEndian.Uint16(p[4:]))
-		if total > len(p) {
-			return 0, nil, false
-		}
-		return p[6], p[40:total], true
+		end = 40 + int(binary.BigEndian.Uint16(p[4:]))
+		return p[6], 40, end, end <= len(p)
 	default:
-		return 0, nil, false
+		return 0, 0, 0, false
 	}
 }
 

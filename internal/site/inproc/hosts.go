@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/wire"
 )
 
 // Hosts are the two hosts of one run. Their methods are called one after the
@@ -21,6 +22,7 @@ type Hosts struct {
 	mu      sync.Mutex
 	running Running    // nil until Serve, and after Close
 	cut     *lab.Facts // as of the end of Get
+	capture *wire.Capture
 	closed  bool
 }
 
@@ -49,11 +51,20 @@ func (h *Hosts) Serve(ctx context.Context) error {
 func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
 	asked := h.pump.now()
 	report := h.site.Client.Get(ctx, h.client, h.run)
-	facts := h.facts(report.End(asked))
+	end := report.End(asked)
+	facts, capture := h.facts(end), h.pump.capture(report.Start(asked), end)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.cut = &facts
+	h.cut, h.capture = &facts, capture
 	return report, nil
+}
+
+// Capture returns the packets that the witness kept until Get ended; nil before.
+// It is valid until Close, and must not be changed.
+func (h *Hosts) Capture() *wire.Capture {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.capture
 }
 
 // Facts returns what the lab saw until Get ended, or until now when it has not.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/link"
+	"github.com/samewire/samewire/internal/wire"
 )
 
 // dropByLab is the reason for a drop that the link did not decide: the lab
@@ -31,8 +32,9 @@ type Hosts struct {
 	running  Running
 	prepared Prepared
 
-	mu    sync.Mutex
-	facts *lab.Facts // cut when Get ended
+	mu      sync.Mutex
+	facts   *lab.Facts // cut when Get ended
+	capture *wire.Capture
 }
 
 // Open makes two fresh hosts joined by the run's path. The error wraps
@@ -71,6 +73,9 @@ func (h *Hosts) openTUN() (err error) {
 		return err
 	}
 	h.observer = newObserver(h.run)
+	if h.site.blind {
+		h.observer.witness = nil
+	}
 	h.pump, err = newPump(h.observer, h.lane(lab.Up, h.client, h.server), h.lane(lab.Down, h.server, h.client))
 	if err != nil {
 		return err
@@ -119,16 +124,17 @@ func (h *Hosts) Serve(ctx context.Context) error {
 func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
 	prepared, err := h.site.Client.Prepare(ctx, h.client, h.run)
 	if err != nil {
-		h.cut(h.usage(), h.observer.now())
+		now := h.observer.now()
+		h.cut(h.usage(), now, now)
 		return lab.Report{}, errors.Join(fmt.Errorf("prepare client: %w", err), h.broken())
 	}
 	h.prepared = prepared
 	before := h.usage()
-	report, asked, end, err := h.load(ctx)
+	report, start, end, err := h.load(ctx)
 	if err == nil {
-		end = report.End(asked)
+		start, end = report.Start(start), report.End(start)
 	}
-	h.cut(before, end)
+	h.cut(before, start, end)
 	if err != nil {
 		err = fmt.Errorf("carry out load: %w", err)
 	}
@@ -157,10 +163,19 @@ func (h *Hosts) Facts() lab.Facts {
 	return f
 }
 
-// cut keeps the facts of this instant, for a load that ended at time end. The
-// wire comes first: what the sides are asked takes time.
-func (h *Hosts) cut(before usage, end time.Duration) {
+// Capture returns the packets that the witness kept until Get ended; nil before.
+// It is valid until Close, and must not be changed.
+func (h *Hosts) Capture() *wire.Capture {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.capture
+}
+
+// cut keeps the facts and packets of this instant, for a load from time start to
+// time end. The wire comes first: what the sides are asked takes time.
+func (h *Hosts) cut(before usage, start, end time.Duration) {
 	f := h.observe(end)
+	capture := h.observer.capture(start, end)
 	after := h.usage()
 	if h.running != nil {
 		f.Server = h.running.Side()
@@ -169,7 +184,7 @@ func (h *Hosts) cut(before usage, end time.Duration) {
 	after.client.since(before.client, &f.Client)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.facts = &f
+	h.facts, h.capture = &f, capture
 }
 
 // endMargin is by how much the instant of a load's end may be wrong: the word
@@ -180,7 +195,7 @@ const endMargin = 30 * time.Millisecond
 // a load that ended at time end.
 func (h *Hosts) observe(end time.Duration) lab.Facts {
 	h.observer.mu.Lock()
-	f := lab.Facts{Wire: h.observer.witness.Facts(end, endMargin)}
+	f := lab.Facts{Wire: h.observer.facts(end)}
 	h.observer.mu.Unlock()
 	if h.pair != nil {
 		h.pair.addDrops(&f.Wire)

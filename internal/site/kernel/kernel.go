@@ -23,6 +23,8 @@ type Site struct {
 	NoOffload bool
 	// Backend moves the packets between the hosts; empty means TUN.
 	Backend Backend
+
+	blind bool // no packet is shown to the witness: for tests of what it costs
 }
 
 // Backend is what moves the packets between the two hosts of a run.

@@ -34,8 +34,12 @@ type Packet struct {
 	Proto        byte
 	ECN          byte // 0 not capable, 1 and 2 capable, 3 congestion experienced
 	TCP          TCP  // where Proto is ProtoTCP
+	// Fragment: it is a datagram's first fragment, and more follow. Payload and Size
+	// are this packet's.
+	Fragment bool
 	// Payload is what follows the transport's header, as far as the packet was
-	// kept; Size is how long it is by what the headers say.
+	// kept; Size is how long it is by what the headers say. Of what is neither TCP
+	// nor UDP it is what follows the IP headers: of ICMP the whole message.
 	Payload []byte
 	Size    int
 }
