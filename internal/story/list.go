@@ -21,7 +21,11 @@ func List(w io.Writer, entries []Entry, dir string, o Options) error {
 	for _, e := range entries {
 		attempts = attempts || e.Record.Attempt > 1
 	}
-	g := grid{{"run", "number", "path", "load", "protocol", "site", "outcome", "duration", "stalls", "capture"}}
+	head := "run"
+	if attempts {
+		head = "run (attempt)"
+	}
+	g := grid{{head, "number", "path", "load", "protocol", "site", "outcome", "duration", "stalls", "capture"}}
 	for _, e := range entries {
 		g = append(g, listed(e, attempts))
 	}
@@ -42,7 +46,7 @@ func listed(e Entry, attempts bool) []string {
 	r, c := e.Record, e.Record.Run.Cell
 	id := clean(r.Run.ID)
 	if attempts {
-		id += fmt.Sprintf(" attempt %d", r.Attempt)
+		id += fmt.Sprintf(" (%d)", r.Attempt)
 	}
 	duration, kept := "–", "–"
 	if d := r.Value(lab.Duration); d != nil {
@@ -57,19 +61,30 @@ func listed(e Entry, attempts bool) []string {
 	}
 }
 
-// writeLeft writes the table with its columns aligned to the left.
+// writeLeft writes the table with its columns aligned to the left. Where it is
+// too wide, the names of paths and loads are cut.
 func (g grid) writeLeft(p *page) {
+	const path, load, least = 2, 3, 8
 	widths := g.widths()
+	sum := 2 * (len(widths) - 1)
+	for _, w := range widths {
+		sum += w
+	}
+	for ; sum > p.width; sum-- {
+		widest := path
+		if widths[load] > widths[path] {
+			widest = load
+		}
+		if widths[widest] <= least {
+			break
+		}
+		widths[widest]--
+	}
 	for _, row := range g {
 		s := ""
 		for i, cell := range row {
-			s += padRight(cell, widths[i]) + "  "
+			s += padRight(shorten(cell, widths[i]), widths[i]) + "  "
 		}
-		for i, l := range wrapKeep(strings.TrimRight(s, " "), p.width) {
-			if i > 0 {
-				l = "    " + l
-			}
-			p.line(strings.TrimRight(l, " "))
-		}
+		p.line(strings.TrimRight(s, " "))
 	}
 }
