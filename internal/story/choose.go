@@ -10,11 +10,13 @@ import (
 // What a folded timeline shows on its own, at most: a story of a hundred
 // thousand packets must stay one that can be read.
 const (
-	perClass   = 6   // packets of one class, such as those with a request, on each connection
-	perConn    = 120 // packets of all classes of a connection
-	perTrouble = 16  // drops, and packets with what was sent before: all, or none
-	shortRun   = 2   // packets in a row that are not worth folding
-	named      = 8   // connections; those beyond share what is left of one
+	perClass    = 6   // packets of one class, such as those with a request, on each connection
+	perConn     = 120 // packets of all classes of a connection
+	alike       = 2   // packets of one class of all connections beyond the named
+	perTrouble  = 16  // drops, and packets with what was sent before; where there are more, only the
+	someTrouble = 2   // first of them
+	shortRun    = 2   // packets in a row that are not worth folding
+	named       = 2   // connections that are told; those beyond are like them, but for what is rare
 )
 
 // classKey counts what was shown of a class on a connection.
@@ -33,7 +35,7 @@ func (t *timeline) choose() {
 		e := &t.r.Events[i]
 		for _, c := range classes(e) {
 			key, all := classKey{min(e.Conn, named), c}, classKey{min(e.Conn, named), ""}
-			if shown[key]++; shown[key] <= perClass && shown[all] < perConn {
+			if shown[key]++; shown[key] <= limit(key.conn) && shown[all] < perConn {
 				shown[all]++
 				t.own[i] = true
 			}
@@ -47,6 +49,13 @@ func (t *timeline) choose() {
 	t.troubles(func(e *wire.Event) bool { return !e.Delivered() && e.Fate.Drop != lab.NotDropped })
 	t.troubles(func(e *wire.Event) bool { return e.Again > 0 })
 	t.shortRuns()
+}
+
+func limit(conn int) int {
+	if conn >= named {
+		return alike
+	}
+	return perClass
 }
 
 func (t *timeline) show(i int) {
@@ -81,9 +90,9 @@ func (t *timeline) troubles(is func(*wire.Event) bool) {
 		if is(&t.r.Events[i]) {
 			found = append(found, i)
 		}
-		if len(found) > perTrouble {
-			return
-		}
+	}
+	if len(found) > perTrouble {
+		found = found[:someTrouble]
 	}
 	for _, i := range found {
 		t.show(i)

@@ -11,11 +11,12 @@ import (
 	"github.com/samewire/samewire/internal/wire/ip"
 )
 
-// A long fold is cut into pieces of this share of the timeline, but of no less
-// than leastPiece, so that a long transfer's course shows.
+// A long fold is cut into pieces, so that a long transfer's course shows: about
+// so many for the whole timeline, and none shorter than two round trips and
+// leastPiece.
 const (
 	pieces     = 12
-	leastPiece = time.Second
+	leastPiece = 50 * time.Millisecond
 )
 
 // fold makes the events from up to till one row, or a few.
@@ -24,7 +25,7 @@ func (t *timeline) fold(from, till int) {
 		return
 	}
 	n := len(t.r.Events)
-	piece := max((t.r.Events[n-1].At-t.r.Events[0].At)/pieces, leastPiece)
+	piece := max((t.r.Events[n-1].At-t.r.Events[0].At)/pieces, leastPiece, 2*t.rtt)
 	for from < till {
 		end := from
 		for end < till && t.r.Events[end].At-t.r.Events[from].At <= piece {
@@ -58,8 +59,10 @@ func (t *timeline) folded(from, till int) row {
 	if len(t.r.Connections) > 1 {
 		parts = append(parts, "of "+several(p.labels()))
 	}
-	title := "… " + strings.Join(append(parts, span(last-first)), "; ")
-	return row{kind: foldRow, event: from, at: first, till: last, title: title}
+	if last > first {
+		parts = append(parts, span(last-first))
+	}
+	return row{kind: foldRow, event: from, at: first, till: last, title: "… " + strings.Join(parts, "; ")}
 }
 
 func (p *pile) add(e *wire.Event) {

@@ -144,8 +144,10 @@ func (d *drawing) packet(r row, at spot) {
 	if e.Conn >= 0 {
 		color = palette[e.Conn%len(palette)]
 	}
-	if !e.Delivered() {
+	if e.Fate.Drop != lab.NotDropped {
 		color = lostColor
+	}
+	if !e.Delivered() {
 		to = from + (to-from)*0.55
 	}
 	stroke := 1.1
@@ -157,7 +159,7 @@ func (d *drawing) packet(r row, at spot) {
 	if e.Delivered() {
 		d.tip(from, at.start, to, at.end, color)
 	} else {
-		d.cross(e, to, at.end, from < to)
+		d.cross(e, to, at.end, color)
 	}
 	for i, l := range at.lines {
 		if i == 0 {

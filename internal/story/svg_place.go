@@ -37,8 +37,8 @@ func place(t *timeline, rows []row) []spot {
 	spots := make([]spot, len(rows))
 	points := pointsOf(t, rows, spots)
 	perSecond := 0.0
-	if rtt := roundTrip(t.r); rtt > 0 {
-		perSecond = oneWayHeight / (rtt.Seconds() / 2)
+	if t.rtt > 0 {
+		perSecond = oneWayHeight / (t.rtt.Seconds() / 2)
 	}
 	y, free := 0.0, [2]float64{}
 	for i, p := range points {
