@@ -16,7 +16,7 @@ const (
 	perTrouble  = 16  // drops, and packets with what was sent before; where there are more, only the
 	someTrouble = 2   // first of them
 	shortRun    = 2   // packets in a row that are not worth folding
-	named       = 2   // connections that are told; those beyond are like them, but for what is rare
+	named       = 1   // connections that are told; those beyond are taken to be like them
 )
 
 // classKey counts what was shown of a class on a connection.
@@ -34,8 +34,8 @@ func (t *timeline) choose() {
 	for i := range t.r.Events {
 		e := &t.r.Events[i]
 		for _, c := range classes(e) {
-			key, all := classKey{min(e.Conn, named), c}, classKey{min(e.Conn, named), ""}
-			if shown[key]++; shown[key] <= limit(key.conn) && shown[all] < perConn {
+			key, all := classKey{min(e.Conn, named), c.name}, classKey{min(e.Conn, named), ""}
+			if shown[key]++; shown[key] <= c.limit(key.conn) && shown[all] < perConn {
 				shown[all]++
 				t.own[i] = true
 			}
@@ -49,13 +49,6 @@ func (t *timeline) choose() {
 	t.troubles(func(e *wire.Event) bool { return !e.Delivered() && e.Fate.Drop != lab.NotDropped })
 	t.troubles(func(e *wire.Event) bool { return e.Again > 0 })
 	t.shortRuns()
-}
-
-func limit(conn int) int {
-	if conn >= named {
-		return alike
-	}
-	return perClass
 }
 
 func (t *timeline) show(i int) {
@@ -114,33 +107,52 @@ func (t *timeline) shortRuns() {
 	}
 }
 
-// classes names what makes a packet worth a line; none: it is one of many.
-func classes(e *wire.Event) (names []string) {
+// class is what makes a packet worth a line.
+type class struct {
+	name  string
+	usual bool // each connection has some
+}
+
+// limit is how many of a class are shown of a connection.
+func (c class) limit(conn int) int {
+	switch {
+	case conn < named:
+		return perClass
+	case c.usual:
+		return 0
+	}
+	return strange
+}
+
+// classes are those of a packet; none: it is one of many.
+func classes(e *wire.Event) (list []class) {
 	if e.Problem != "" {
-		names = append(names, "problem")
+		list = append(list, class{name: "problem"})
 	}
 	for _, m := range e.Messages {
 		if m.Kind != wire.ApplicationData {
-			names = append(names, string(m.Kind)+m.Note)
+			again := m.Kind == wire.HelloRetryRequest || m.Kind == wire.RetryPacket || m.Kind == wire.VersionRefused
+			list = append(list, class{string(m.Kind) + m.Note, !again})
 		}
 	}
-	if e.IP.Proto == ip.ProtoTCP && e.IP.TCP.Flags&(ip.SYN|ip.FIN|ip.RST) != 0 {
-		names = append(names, "flags")
+	if f := e.IP.TCP.Flags; e.IP.Proto == ip.ProtoTCP && f&(ip.SYN|ip.FIN|ip.RST) != 0 {
+		list = append(list, class{"flags", f&ip.RST == 0})
 	}
 	if e.Conn < 0 {
-		names = append(names, "stray")
+		list = append(list, class{name: "stray"})
 	}
 	for i := range e.QUIC {
-		if k := e.QUIC[i].Kind; k != quic.OneRTT {
-			names = append(names, string(k))
+		k := e.QUIC[i].Kind
+		if k != quic.OneRTT {
+			list = append(list, class{string(k), k == quic.Initial || k == quic.Handshake || k == quic.ZeroRTT})
 		}
 		for j := range e.QUIC[i].Frames {
 			if f := &e.QUIC[i].Frames[j]; rare[f.Kind] {
-				names = append(names, string(f.Kind))
+				list = append(list, class{string(f.Kind), f.Kind == quic.HandshakeDone || f.Kind == quic.NewToken})
 			}
 		}
 	}
-	return names
+	return list
 }
 
 // rare are the frames that change something for a connection.

@@ -84,18 +84,31 @@ func (p *pile) add(e *wire.Event) {
 }
 
 // The kinds of packets in a fold.
-var foldKinds = []string{"segment", "ACK", "datagram", "packet"}
+var foldKinds = []string{"SYN", "FIN", "RST", "segment", "ACK", "datagram", "packet"}
 
 func kindOf(e *wire.Event) string {
 	switch {
-	case e.IP.Proto == ip.ProtoTCP && e.IP.Size == 0 && e.IP.TCP.Flags&(ip.SYN|ip.FIN|ip.RST) == 0:
-		return "ACK"
 	case e.IP.Proto == ip.ProtoTCP:
-		return "segment"
+		return segmentKind(e)
 	case e.IP.Proto == ip.ProtoUDP:
 		return "datagram"
 	}
 	return "packet"
+}
+
+func segmentKind(e *wire.Event) string {
+	f := e.IP.TCP.Flags
+	switch {
+	case f&ip.RST != 0:
+		return "RST"
+	case f&ip.SYN != 0:
+		return "SYN"
+	case f&ip.FIN != 0:
+		return "FIN"
+	case e.IP.Size == 0:
+		return "ACK"
+	}
+	return "segment"
 }
 
 // words says the direction with more bytes first.
@@ -112,13 +125,15 @@ func (p *pile) words() (parts []string) {
 			}
 		}
 		if len(kinds) > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s, %s", strings.Join(kinds, " and "), d, size(p.bytes[d])))
+			parts = append(parts, fmt.Sprintf("%s %s, %s", strings.Join(kinds, ", "), d, size(p.bytes[d])))
 		}
 	}
 	for _, m := range []struct {
 		kind      wire.MessageKind
 		one, many string
 	}{
+		{wire.ClientHello, "ClientHello", "ClientHellos"}, {wire.ServerHello, "ServerHello", "ServerHellos"},
+		{wire.Finished, "Finished", "Finished"}, {wire.NewSessionTicket, "session ticket", "session tickets"},
 		{wire.RequestStart, "request begins", "requests begin"}, {wire.RequestEnd, "request ends", "requests end"},
 		{wire.ResponseStart, "response begins", "responses begin"}, {wire.ResponseEnd, "response ends", "responses end"},
 	} {
