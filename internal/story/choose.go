@@ -12,7 +12,7 @@ import (
 const (
 	perClass    = 6   // packets of one class, such as those with a request, on each connection
 	perConn     = 120 // packets of all classes of a connection
-	alike       = 2   // packets of one class of all connections beyond the named
+	strange     = 2   // packets of one class that is no part of the usual, of all connections beyond the named
 	perTrouble  = 16  // drops, and packets with what was sent before; where there are more, only the
 	someTrouble = 2   // first of them
 	shortRun    = 2   // packets in a row that are not worth folding
