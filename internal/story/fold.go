@@ -2,6 +2,7 @@ package story
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -56,8 +57,8 @@ func (t *timeline) folded(from, till int) row {
 	}
 	first, last := t.r.Events[from].At-t.start, t.r.Events[till-1].At-t.start
 	parts := p.words()
-	if len(t.r.Connections) > 1 {
-		parts = append(parts, "of "+several(p.labels()))
+	if len(t.r.Connections) > 1 && len(p.conns) > 0 {
+		parts = append(parts, "of "+p.whose(len(t.r.Connections)))
 	}
 	if last > first {
 		parts = append(parts, span(last-first))
@@ -157,16 +158,29 @@ func (p *pile) trouble() (parts []string) {
 	return parts
 }
 
-func (p *pile) labels() (names []string) {
-	var list []int
-	for c := range p.conns {
-		list = append(list, c)
+// whose names the connections of a fold, of so many: "c1, c3–c5", "all 6 connections".
+func (p *pile) whose(all int) string {
+	if len(p.conns) == all {
+		return fmt.Sprintf("all %d connections", all)
 	}
-	slices.Sort(list)
-	for _, c := range list {
-		names = append(names, label(c))
+	list := slices.Sorted(maps.Keys(p.conns))
+	var names []string
+	for i := 0; i < len(list); {
+		n := 1
+		for i+n < len(list) && list[i+n] == list[i]+n {
+			n++
+		}
+		switch n {
+		case 1:
+			names = append(names, label(list[i]))
+		case 2:
+			names = append(names, label(list[i]), label(list[i+1]))
+		default:
+			names = append(names, label(list[i])+"–"+label(list[i+n-1]))
+		}
+		i += n
 	}
-	return names
+	return several(names)
 }
 
 // drops writes counts by reason: "3 dropped (loss)", or "5 dropped (3 loss, 2

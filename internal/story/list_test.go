@@ -90,3 +90,20 @@ func BenchmarkText(b *testing.B) {
 		}
 	}
 }
+
+func TestWhose(t *testing.T) {
+	for _, tt := range []struct {
+		conns []int
+		want  string
+	}{
+		{[]int{0}, "c1"}, {[]int{0, 1}, "c1, c2"}, {[]int{1, 2, 3, 5}, "c2–c4, c6"}, {[]int{0, 1, 2, 3, 4, 5, 6}, "all 7 connections"},
+	} {
+		p := pile{conns: map[int]bool{}}
+		for _, c := range tt.conns {
+			p.conns[c] = true
+		}
+		if got := p.whose(7); got != tt.want {
+			t.Errorf("%v: %s, want %s", tt.conns, got, tt.want)
+		}
+	}
+}

@@ -209,7 +209,7 @@ func (d *drawing) block(r row, at spot) {
 }
 
 func (d *drawing) rect(at spot, fill, stroke, more string) {
-	fmt.Fprintf(d, `<rect x="%d" y="%.1f" width="%d" height="%.1f" fill="%s" fill-opacity="0.92" stroke="%s"%s/>`+"\n",
+	fmt.Fprintf(d, `<rect x="%d" y="%.1f" width="%d" height="%.1f" fill="%s" fill-opacity="0.8" stroke="%s"%s/>`+"\n",
 		clientX, at.start, serverX-clientX, at.end-at.start, fill, stroke, more)
 }
 
