@@ -88,10 +88,10 @@ func (p *pile) add(e *wire.Event) {
 var foldKinds = []string{"SYN", "FIN", "RST", "segment", "ACK", "datagram", "packet"}
 
 func kindOf(e *wire.Event) string {
-	switch {
-	case e.IP.Proto == ip.ProtoTCP:
+	switch e.IP.Proto {
+	case ip.ProtoTCP:
 		return segmentKind(e)
-	case e.IP.Proto == ip.ProtoUDP:
+	case ip.ProtoUDP:
 		return "datagram"
 	}
 	return "packet"

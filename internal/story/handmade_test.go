@@ -82,8 +82,6 @@ func also(all ...func(*wire.Event)) func(*wire.Event) {
 	}
 }
 
-func nothing(*wire.Event) {}
-
 func tcp(flags byte) func(*wire.Event) {
 	return func(e *wire.Event) { e.IP.TCP.Flags = flags }
 }
