@@ -112,7 +112,7 @@ func (r *Reading) shots(c *Connection, d lab.Direction) (shots []shot, heard []t
 			if carries(e) {
 				shots = append(shots, shot{e.At, e.Size, e.Fate.Drop != lab.NotDropped})
 			}
-		case e.Delivered():
+		case e.arrived():
 			heard = append(heard, e.Left)
 		}
 	}

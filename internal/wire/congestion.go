@@ -21,8 +21,8 @@ const (
 	fewestIgnored = 3
 )
 
-// span is a time between two losses, in which the window grew freely.
-type span struct{ from, to time.Duration }
+// stretch is a time between two losses, in which the window grew freely.
+type stretch struct{ from, to time.Duration }
 
 // congestion writes how the sender reacted to losses, and what that suggests.
 //
@@ -48,7 +48,7 @@ func (h *half) congestion(a About, episodes []episode, s *lab.SenderFacts) {
 		if e.kind != fastRecovery || e.end == Never {
 			continue
 		}
-		if slope, ok := h.growth(l, tight, span{e.end, next}); ok {
+		if slope, ok := h.growth(l, tight, stretch{e.end, next}); ok {
 			slopes = append(slopes, slope)
 		}
 		alone := (i == 0 || episodes[i-1].end <= e.begin-rtt) && next >= e.end+rtt
@@ -103,9 +103,9 @@ func (h *half) backoff(l []level, tight []bool, e *episode, rtt time.Duration) (
 }
 
 // growth is by how many full packets the flight grew per round trip within a
-// span, by least squares. A round trip ends when what was sent at its beginning
+// stretch, by least squares. A round trip ends when what was sent at its beginning
 // is acknowledged, however long the queue makes it.
-func (h *half) growth(l []level, tight []bool, s span) (slope float64, ok bool) {
+func (h *half) growth(l []level, tight []bool, s stretch) (slope float64, ok bool) {
 	if anyWithin(h, tight, s.from, s.to) {
 		return 0, false
 	}

@@ -34,7 +34,7 @@ func (w *Witness) sender(d lab.Direction, h *header) *sender {
 
 // seeTCP returns the place of the segment in its direction's stream.
 func (w *Witness) seeTCP(d lab.Direction, h *header) int64 {
-	length := uint32(len(h.payload))
+	length := uint32(h.payload())
 	if h.flags&(flagSYN|flagFIN) != 0 {
 		length += uint32(h.flags&flagFIN) + uint32(h.flags&flagSYN)/flagSYN
 	}
@@ -51,7 +51,7 @@ func (w *Witness) seeTCP(d lab.Direction, h *header) int64 {
 	}
 	if behind > 0 {
 		w.ways[d].TCPRetransmits++
-		w.again[d] += min(behind, int64(len(h.payload)))
+		w.again[d] += min(behind, int64(h.payload()))
 	}
 	if more := int64(length) - behind; more > 0 {
 		s.next, s.whole = h.seq+length, s.whole+more

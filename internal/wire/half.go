@@ -103,7 +103,7 @@ func (h *half) packet(i int) *quic.Packet {
 func (h *half) findArrivals() {
 	for _, i := range h.c.Events {
 		e := &h.r.Events[i]
-		if e.Way != h.d && e.Delivered() {
+		if e.Way != h.d && e.arrived() {
 			h.arrivals = append(h.arrivals, arrival{e.Left, e.New > 0})
 		}
 	}

@@ -22,24 +22,33 @@ const (
 // new data, or of QUIC a PING.
 //
 // Properties that an edit must keep: something is in flight; nothing at all
-// reached the sender since it sent last, so that nothing else can have made it
-// send; and the silence is what the timer's rule says, or its doubles.
+// reached the sender just before, which could have made it send; and the silence
+// is what the timer's rule says, or its doubles. QUIC counts it from what was sent
+// last, TCP also from the last acknowledgement.
 func (s *recoverer) probe(i int) bool {
 	if i == 0 || s.before[i] >= 0 {
 		return false
 	}
-	base := s.at(i - 1)
-	silence := s.at(i) - base
-	if silence < time.Millisecond || !s.waits(i) {
-		return false
-	}
-	if s.arrived > 0 && s.arrivals[s.arrived-1].at > base {
+	if !s.waits(i) || s.quiet(i) <= max(time.Millisecond, s.rtt.smoothed/4) {
 		return false
 	}
 	if s.quic {
-		return s.due(silence, s.pto(i), 3)
+		return s.due(s.at(i)-s.at(i-1), s.pto(i), 3)
 	}
-	return !s.open && s.c.sacks(s.r) && s.due(silence, s.tlp(i), 0)
+	return !s.open && s.c.sacks(s.r) && s.due(s.quiet(i), s.tlp(i), 0)
+}
+
+// quiet is for how long nothing had been sent, and nothing had reached the
+// sender, before the ith of sent.
+func (s *recoverer) quiet(i int) time.Duration {
+	var last time.Duration
+	if i > 0 {
+		last = s.at(i - 1)
+	}
+	if s.arrived > 0 {
+		last = max(last, s.arrivals[s.arrived-1].at)
+	}
+	return s.at(i) - last
 }
 
 // due says whether a silence is a timer, or its doubles up to some.

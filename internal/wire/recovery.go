@@ -38,7 +38,8 @@ type episode struct {
 //     what the link did;
 //   - something sent again is by evidence (fast) where a packet sent after its
 //     last carrier is known to have arrived, or after three duplicate
-//     acknowledgements (RFC 5681); without evidence only a timer can have done it;
+//     acknowledgements (RFC 5681), and it followed soon; else only a timer can have
+//     done it;
 //   - TCP's episode lasts until the recovery point is acknowledged (RFC 6675,
 //     section 5); of QUIC all that was sent before the episode began belongs to it
 //     (RFC 9002, section 7.3.2);
@@ -183,7 +184,7 @@ func (s *recoverer) again(i, b int) recoveryKind {
 	switch {
 	case s.sent[b].Acked <= s.at(i) || s.void(b, i):
 		return noRecovery
-	case s.newest[s.sent[b].Space] > b || s.duplicates >= 3:
+	case (s.newest[s.sent[b].Space] > b || s.duplicates >= 3) && !s.late(i):
 		return fastRecovery
 	case s.at(i)-s.at(b) < time.Millisecond: // the granularity of timers (RFC 9002, section 6.1.2)
 		return s.same(i)
@@ -196,6 +197,18 @@ func (s *recoverer) again(i, b int) recoveryKind {
 	default:
 		return byRTO
 	}
+}
+
+// late says whether the ith of sent came so long after the last thing that the
+// sender heard, or sent, that it did not wait for a threshold of time (an eighth
+// of a round trip of RFC 9002, a quarter to one of RFC 8985): the evidence that it
+// had was not what made it send.
+func (s *recoverer) late(i int) bool {
+	rtt := s.rtt.smoothed
+	if rtt == 0 {
+		rtt = firstPTO
+	}
+	return s.quiet(i) > rtt*3/2+5*time.Millisecond
 }
 
 // same is the kind of the timer that went off at the time of the ith of sent, so

@@ -83,15 +83,16 @@ func (r *Reading) times(at []time.Duration) string {
 
 // meanwhile says what a side sent during a silence.
 func (r *Reading) meanwhile(d lab.Direction, s silence) string {
-	sent, dropped := 0, map[lab.Reason]int{}
+	var at []time.Duration
+	dropped := map[lab.Reason]int{}
 	for i := range r.Events {
 		if e := &r.Events[i]; e.Way == d && e.At > s.from && e.At < s.to {
-			sent++
+			at = append(at, e.At)
 			dropped[e.Fate.Drop]++
 		}
 	}
 	took := length(s.to - s.from)
-	if sent == 0 {
+	if len(at) == 0 {
 		return "the " + sideOf(d) + " sent nothing for " + took
 	}
 	var reasons []string
@@ -100,7 +101,11 @@ func (r *Reading) meanwhile(d lab.Direction, s silence) string {
 			reasons = append(reasons, string(reason)+" "+strconv.Itoa(n))
 		}
 	}
-	return "the " + sideOf(d) + " sent " + plural(sent, "packet") + " in " + took + ", all dropped by the path (" + strings.Join(reasons, ", ") + ")"
+	why := ""
+	if len(reasons) > 0 {
+		why = ": dropped by " + strings.Join(reasons, ", ")
+	}
+	return "the " + sideOf(d) + " sent " + plural(len(at), "packet") + " in " + took + " (at " + r.times(at) + "), of which nothing arrived" + why
 }
 
 // named says which connection a debt is of, where there are several.

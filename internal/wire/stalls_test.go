@@ -59,7 +59,7 @@ var stallTests = []stallTest{
 		at: 0.08, length: 0.72, ended: true, shouldAct: "server",
 		owed:     []string{"the server had 1,000 B in flight, of which nothing had arrived; the client waited for the ServerHello"},
 		timers:   []string{"server rto 0.301 true", "server rto 0.861 true"},
-		sentence: "the server sent 1 packet in 720 ms, all dropped by the path (rule 1)",
+		sentence: "the server sent 1 packet in 720 ms (at 381 ms), of which nothing arrived: dropped by rule 1",
 	},
 	{
 		name: "QUIC: the ClientHello lost, no probe", transport: "quic", end: 5000,

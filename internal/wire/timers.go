@@ -82,6 +82,7 @@ type watch struct {
 	name        string
 	base, first time.Duration
 	most        time.Duration // the longest wait; 0: there is none
+	early       time.Duration // what was sent sooner was not the timer's doing; 0: half of a wait
 	any         bool          // any packet of the side answers it, not only what must be acknowledged
 	once        bool
 	why, twice  string // of the first wait, and of the longer ones
@@ -92,6 +93,7 @@ type watch struct {
 type ring struct {
 	due, wait time.Duration
 	fired     bool
+	at        time.Duration // when it fired
 }
 
 func slack(wait time.Duration) time.Duration { return max(wait/2, 100*time.Millisecond) }
@@ -109,8 +111,9 @@ func (w *watch) run() *watch {
 		fired := len(sends) > 0 && sends[0] <= due+slack(wait)
 		switch {
 		case fired:
+			since := sends[0] - base
 			base = sends[0]
-			if base < due-wait/2 {
+			if since < w.soonest(wait) {
 				continue
 			}
 		case due+slack(wait) > s.to:
@@ -119,7 +122,7 @@ func (w *watch) run() *watch {
 			base = due
 		}
 		if due > s.from || base > s.from {
-			w.rings = append(w.rings, ring{due, wait, fired})
+			w.rings = append(w.rings, ring{due, wait, fired, base})
 			done = w.once
 		}
 		if wait *= 2; w.most > 0 {
@@ -127,6 +130,13 @@ func (w *watch) run() *watch {
 		}
 	}
 	return w
+}
+
+func (w *watch) soonest(wait time.Duration) time.Duration {
+	if w.early > 0 {
+		return w.early
+	}
+	return wait / 2
 }
 
 // count says how often the timer was due, and how often it fired.

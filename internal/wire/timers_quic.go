@@ -10,9 +10,6 @@ import (
 const (
 	firstRTT    = 333 * time.Millisecond // RFC 9002, section 6.2.2
 	granularity = time.Millisecond       // RFC 9002, section 6.1.2
-	// maxAckDelay is what an endpoint may wait before it acknowledges where it says
-	// nothing else (RFC 9000, section 18.2). Those known say 25 or 26 ms.
-	maxAckDelay = 25 * time.Millisecond
 	// leastDatagram is the size of a datagram that carries an Initial (RFC 9000,
 	// section 14.1).
 	leastDatagram = 1200
@@ -117,7 +114,7 @@ func (x *autopsy) amplified() (a amplification) {
 		case e.Way == lab.Down:
 			a.sent += int64(e.IP.Size)
 		case !came(e.Packet, x.s.from):
-		case validates(e):
+		case provesAddress(e):
 			return amplification{}
 		default:
 			a.received += int64(e.IP.Size)
@@ -127,8 +124,8 @@ func (x *autopsy) amplified() (a amplification) {
 	return a
 }
 
-// validates says whether a client's datagram validates its address.
-func validates(e *Event) bool {
+// provesAddress says whether a client's datagram validates its address.
+func provesAddress(e *Event) bool {
 	for _, p := range e.QUIC {
 		if p.Kind == quic.Handshake || p.Kind == quic.OneRTT || p.Kind == quic.Initial && p.Token > 0 {
 			return true

@@ -12,10 +12,9 @@ import (
 // asks for, and what they do is what a person compares with. The later of the two
 // is used, so that neither is accused for nothing.
 const (
-	leastRTO  = 200 * time.Millisecond
-	firstRTO  = time.Second       // before a round trip was measured (RFC 6298, section 2.1)
-	longRTO   = 120 * time.Second // Linux and gVisor; RFC 6298, section 2.5: at least 60 s
-	delayedTo = 200 * time.Millisecond
+	leastRTO = 200 * time.Millisecond
+	firstRTO = time.Second       // before a round trip was measured (RFC 6298, section 2.1)
+	longRTO  = 120 * time.Second // Linux and gVisor; RFC 6298, section 2.5: at least 60 s
 )
 
 const tcpTwice = "twice the wait before (RFC 6298, section 5.5)"
@@ -44,13 +43,14 @@ func (x *autopsy) armed(d lab.Direction) []*watch {
 	}
 	var all []*watch
 	if tlp := x.probe(d, base, wait); tlp != nil {
-		all = append(all, tlp.run())
+		all = append(all, tlp)
 	}
 	return append(all, rto.run())
 }
 
 // probe is the tail-loss probe (RFC 8985, section 7.2); nil where there is none:
-// without SACK, or where something is known to be missing, or was sent again.
+// without SACK, where something is known to be missing or was sent again, or
+// where the retransmission timeout comes first.
 func (x *autopsy) probe(d lab.Direction, base, rto time.Duration) *watch {
 	h := &x.half[d]
 	if h.rtt.samples == 0 || !x.sack() || x.recovering(d) {
@@ -61,20 +61,22 @@ func (x *autopsy) probe(d lab.Direction, base, rto time.Duration) *watch {
 			return nil
 		}
 	}
-	wait, why := 2*h.rtt.smoothed, "after 2 × SRTT"
-	if len(h.unacked) == 1 {
-		wait, why = wait+delayedTo, why+" + 200 ms for a delayed acknowledgement"
-	}
 	last := x.r.Events[h.unacked[len(h.unacked)-1].Event].At
-	// Linux and gVisor wait for 2 ms more, and the RTO comes first where it is due
-	// first: then there is no probe.
-	if wait >= rto {
-		return nil
+	w := &watch{
+		x: x, side: d, name: "tlp", base: max(base, last), first: 2 * h.rtt.smoothed, early: h.rtt.smoothed, once: true,
+		why: "2 × SRTT " + length(h.rtt.smoothed),
 	}
-	return &watch{
-		x: x, side: d, name: "tlp", base: max(base, last), first: wait, once: true,
-		why: why + " = " + length(wait) + " (RFC 8985, section 7.2: a sender should)",
+	if len(h.unacked) == 1 {
+		w.first += delayedAck
+		w.why += " + 200 ms for a delayed acknowledgement"
 	}
+	w.why = "after " + length(w.first) + " = " + w.why + " (RFC 8985, section 7.2: a sender should)"
+	sooner := rto < w.first
+	w.first = min(w.first, rto)
+	if w.run(); sooner && (len(w.rings) == 0 || w.rings[0].at-w.base >= rto/2) {
+		return nil // the retransmission timeout was due before the probe
+	}
+	return w
 }
 
 // sack says whether both sides permitted selective acknowledgements.

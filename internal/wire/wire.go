@@ -75,14 +75,15 @@ func (w *Witness) See(d lab.Direction, now time.Duration, packet []byte, fate la
 	way.Packets++
 	way.Bytes += int64(len(packet))
 	dropped := fate.Drop != lab.NotDropped
+	w.runs[d].see(dropped)
+	w.fates.add(w.n, d, dropped)
+	w.trace.add(d, now, len(packet))
 	var drop, done uint8
 	if fate != (lab.Fate{}) {
 		w.count(way, fate)
+		w.trace.addFate(fate)
 		drop, done = w.reason(fate.Drop), uint8(bits(fate))
 	}
-	w.runs[d].see(dropped)
-	w.fates.add(w.n, d, dropped)
-	w.trace.add(d, now, len(packet), fate)
 	kept := min(w.read(d, way, packet), arenaChunk)
 	w.log.keep(d, now, packet, kept, drop, done)
 	if kept < len(packet) && w.log.first == 0 && !w.log.sealed {
@@ -93,19 +94,18 @@ func (w *Witness) See(d lab.Direction, now time.Duration, packet []byte, fate la
 
 // read reads a packet's headers, and says how much of it is to be kept.
 func (w *Witness) read(d lab.Direction, way *lab.WireWay, packet []byte) int {
-	h, ok := parse(packet)
-	if ok && h.proto == protoTCP {
-		way.TCPPackets++
-		way.Payload += int64(len(h.payload))
-		if w.seeTCP(d, &h) >= w.log.limits.TCP && len(h.payload) > 0 {
-			return h.start
+	var h header
+	if h.parse(packet) {
+		way.Payload += int64(h.payload())
+		if h.proto == protoTCP {
+			way.TCPPackets++
+			if w.seeTCP(d, &h) >= w.log.limits.TCP && h.payload() > 0 {
+				return h.start
+			}
+			return len(packet)
 		}
-		return len(packet)
-	}
-	if ok {
 		way.UDPPackets++
-		way.Payload += int64(len(h.payload))
-		w.seeUDP(d, &h)
+		w.seeUDP(d, &h, packet)
 	}
 	if w.log.whole >= w.log.limits.Whole {
 		return min(len(packet), max(w.log.limits.Head, 0))
@@ -158,7 +158,8 @@ func (w *Witness) Left(n int, at, waited, sending time.Duration) {
 // run of its own.
 func (w *Witness) Later(n int, d lab.Direction, at time.Duration, size int, fate lab.Fate) {
 	w.count(&w.ways[d], fate)
-	w.trace.add(d, at, size, fate)
+	w.trace.add(d, at, size)
+	w.trace.addFate(fate)
 	if fate.Drop != lab.NotDropped {
 		w.lose(n, d)
 	}
@@ -220,11 +221,11 @@ func (w *Witness) way(d lab.Direction) lab.WireWay {
 // seeUDP counts QUIC connections: the client's Initial packets that carry a
 // source connection ID not seen from that port before. A client keeps its ID
 // through Retry and version negotiation (RFC 9000, sections 7.2 and 17.2.5).
-func (w *Witness) seeUDP(d lab.Direction, h *header) {
+func (w *Witness) seeUDP(d lab.Direction, h *header, packet []byte) {
 	if d != lab.Up {
 		return
 	}
-	if id, ok := initialSource(h.payload); ok {
+	if id, ok := initialSource(packet[h.start:h.end]); ok {
 		w.quic[strconv.Itoa(int(h.source))+"/"+string(id)] = true
 	}
 }

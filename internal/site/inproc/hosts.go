@@ -9,6 +9,7 @@ import (
 
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/wire"
+	"github.com/samewire/samewire/internal/wire/keylog"
 )
 
 // Hosts are the two hosts of one run. Their methods are called one after the
@@ -53,6 +54,8 @@ func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
 	report := h.site.Client.Get(ctx, h.client, h.run)
 	end := report.End(asked)
 	facts, capture := h.facts(end), h.pump.capture(report.Start(asked), end)
+	capture.Secrets = h.secrets()
+	wire.Digest(capture, wire.AboutRun(h.run, report), &facts.Wire)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.cut, h.capture = &facts, capture
@@ -76,6 +79,12 @@ func (h *Hosts) Facts() lab.Facts {
 		return *cut
 	}
 	return h.facts(h.pump.now())
+}
+
+// secrets are the TLS secrets of the run's connections so far, as lines of NSS's
+// key log.
+func (h *Hosts) secrets() []byte {
+	return keylog.Merge(h.client.tracings.secrets(), h.server.tracings.secrets())
 }
 
 // facts returns what the lab has seen until now, for a load that ended at time

@@ -28,6 +28,7 @@ type Hosts struct {
 	pump           *pump // of backend TUN
 	pair           *pair // of backend Netem
 	spinner        *spinner
+	tracings       *tracings
 
 	running  Running
 	prepared Prepared
@@ -53,15 +54,24 @@ func (s *Site) Open(ctx context.Context, run lab.Run) (*Hosts, error) {
 }
 
 func (h *Hosts) open(ctx context.Context) (err error) {
+	if h.tracings, err = newTracings(h.site.QLog); err != nil {
+		return err
+	}
 	if h.site.Spin {
 		if h.spinner, err = startSpinner(); err != nil {
 			return err
 		}
 	}
 	if h.site.Backend == Netem {
-		return h.openNetem(ctx)
+		err = h.openNetem(ctx)
+	} else {
+		err = h.openTUN()
 	}
-	return h.openTUN()
+	if err == nil {
+		h.client.environ = func(env []string) []string { return h.tracings.environment(clientSide, env) }
+		h.server.environ = func(env []string) []string { return h.tracings.environment(serverSide, env) }
+	}
+	return err
 }
 
 func (h *Hosts) openTUN() (err error) {
@@ -125,7 +135,7 @@ func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
 	prepared, err := h.site.Client.Prepare(ctx, h.client, h.run)
 	if err != nil {
 		now := h.observer.now()
-		h.cut(h.usage(), now, now)
+		h.cut(h.usage(), now, now, lab.Report{})
 		return lab.Report{}, errors.Join(fmt.Errorf("prepare client: %w", err), h.broken())
 	}
 	h.prepared = prepared
@@ -134,7 +144,7 @@ func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
 	if err == nil {
 		start, end = report.Start(start), report.End(start)
 	}
-	h.cut(before, start, end)
+	h.cut(before, start, end, report)
 	if err != nil {
 		err = fmt.Errorf("carry out load: %w", err)
 	}
@@ -172,16 +182,21 @@ func (h *Hosts) Capture() *wire.Capture {
 }
 
 // cut keeps the facts and packets of this instant, for a load from time start to
-// time end. The wire comes first: what the sides are asked takes time.
-func (h *Hosts) cut(before usage, start, end time.Duration) {
+// time end. The wire comes first: what the sides are asked takes time. Its packets
+// are read last, which takes time as well.
+func (h *Hosts) cut(before usage, start, end time.Duration, report lab.Report) {
 	f := h.observe(end)
 	capture := h.observer.capture(start, end)
+	if capture != nil {
+		capture.Secrets = h.tracings.secrets()
+	}
 	after := h.usage()
 	if h.running != nil {
 		f.Server = h.running.Side()
 	}
 	after.server.since(before.server, &f.Server)
 	after.client.since(before.client, &f.Client)
+	wire.Digest(capture, wire.AboutRun(h.run, report), &f.Wire)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.facts, h.capture = &f, capture
@@ -250,6 +265,9 @@ func (h *Hosts) Close() error {
 		errs = append(errs, h.pair.close())
 	}
 	errs = append(errs, h.stopPump(), closeHosts(h.client, h.server))
+	if h.tracings != nil {
+		errs = append(errs, h.tracings.close())
+	}
 	reapOrphans()
 	return errors.Join(errs...)
 }

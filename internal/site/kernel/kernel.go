@@ -21,6 +21,8 @@ type Site struct {
 	// The packets on the wire are the same; moving them takes several times the
 	// processor time.
 	NoOffload bool
+	// QLog asks the programs for qlogs (QLOGDIR), which costs processor time.
+	QLog bool
 	// Backend moves the packets between the hosts; empty means TUN.
 	Backend Backend
 

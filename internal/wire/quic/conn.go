@@ -19,6 +19,7 @@ type Conn struct {
 
 	tls     tls.Messages
 	streams [2][3]stream // CRYPTO, by direction and tls.Level
+	hello   []byte       // the CRYPTO data of the client's Initials
 	params  [2]*Params
 	early   map[uint64]uint64 // highest offset of streams seen in 0-RTT packets
 
@@ -69,7 +70,7 @@ func (c *Conn) restart() {
 			c.spaces[d][i] = newSpace()
 		}
 	}
-	c.tls, c.streams, c.params, c.early = tls.Messages{}, [2][3]stream{}, [2]*Params{}, nil
+	c.tls, c.streams, c.hello, c.params, c.early = tls.Messages{}, [2][3]stream{}, nil, [2]*Params{}, nil
 	c.first, c.chosen, c.origins, c.retried, c.refused, c.answered = 0, 0, nil, false, false, false
 	c.zeroRTT, c.handshake, c.oneRTT = levelKeys{}, [2]levelKeys{}, [2]*phases{}
 }

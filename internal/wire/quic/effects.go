@@ -35,6 +35,7 @@ func (c *Conn) crypto(d lab.Direction, f *Frame, p *Packet) {
 	hello := c.Hello()
 	client, suite := hello.ClientSize, hello.SuiteID
 	room := c.streams[d][level].add(f.Offset, f.Data, func(data []byte) {
+		c.keepHello(d, p, data)
 		p.Messages = append(p.Messages, c.tls.Read(d, level, data)...)
 	})
 	if !room && p.Problem == "" {

@@ -56,12 +56,18 @@ func label(version uint32, name string) string {
 	return "quic " + name
 }
 
-// expand is HKDF-Expand-Label (RFC 8446, section 7.1) without context.
+// expand is HKDF-Expand-Label without context.
 func expand(h func() hash.Hash, secret []byte, label string, n int) []byte {
+	return expandLabel(h, secret, label, nil, n)
+}
+
+// expandLabel is HKDF-Expand-Label (RFC 8446, section 7.1).
+func expandLabel(h func() hash.Hash, secret []byte, label string, context []byte, n int) []byte {
 	info := binary.BigEndian.AppendUint16(nil, uint16(n))
 	info = append(info, byte(len("tls13 ")+len(label)))
 	info = append(append(info, "tls13 "...), label...)
-	key, err := hkdf.Expand(h, secret, string(append(info, 0)), n)
+	info = append(append(info, byte(len(context))), context...)
+	key, err := hkdf.Expand(h, secret, string(info), n)
 	if err != nil {
 		return make([]byte, n) // only for lengths that no suite has
 	}

@@ -40,7 +40,7 @@ func (c *Conn) readPacket(d lab.Direction, b []byte, size int, p *Packet) {
 			p.Problem = "a server sends no 0-RTT packets"
 			return
 		}
-		c.readLevel(d, &h, whole, p, &c.zeroRTT, "CLIENT_EARLY_TRAFFIC_SECRET")
+		c.readLevel(d, &h, whole, p, &c.zeroRTT, earlyLabel)
 	}
 	if b[0]&fixedBit == 0 {
 		c.checkFixedBit(d, p)

@@ -45,18 +45,11 @@ func (c *Conn) derive(level *levelKeys, version uint32, label string, p *Packet)
 	if level.keys != nil && level.version == version {
 		return true
 	}
-	secret := c.secret(label, p)
-	if secret == nil {
+	secret, suites := c.levelSecret(label, p)
+	if secret == nil || suites == nil {
 		return false
 	}
-	suites := earlySuites(len(secret))
-	if p.Kind != ZeroRTT {
-		s := c.suite(p)
-		if s == nil {
-			return false
-		}
-		suites = []*suite{s}
-	}
+	p.Problem = ""
 	*level = levelKeys{version: version}
 	for _, s := range suites {
 		if k := newKeys(s, version, secret); k != nil {
@@ -67,6 +60,19 @@ func (c *Conn) derive(level *levelKeys, version uint32, label string, p *Packet)
 		p.Problem = fmt.Sprintf("%s in the key log has %d bytes: not those of the suite", label, len(secret))
 	}
 	return level.keys != nil
+}
+
+// levelSecret finds the secret of a level, and the suites that it may be for.
+func (c *Conn) levelSecret(label string, p *Packet) ([]byte, []*suite) {
+	if p.Kind == ZeroRTT {
+		secret := c.earlySecret(p)
+		return secret, earlySuites(len(secret))
+	}
+	s := c.suite(p)
+	if s == nil {
+		return nil, nil
+	}
+	return c.secret(label, p), []*suite{s}
 }
 
 // earlySuites are the suites that a secret of 0-RTT of n bytes may be for: that
