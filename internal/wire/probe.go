@@ -4,6 +4,8 @@ import "time"
 
 // Timers that a sender's probes wait for.
 const (
+	// maxAckDelay is QUIC's default (RFC 9000, section 18.2).
+	maxAckDelay = 25 * time.Millisecond
 	// firstPTO is the shortest that is in use before there is a sample: quic-go
 	// takes 100 ms for the round trip, and doubles it.
 	firstPTO = 200 * time.Millisecond
