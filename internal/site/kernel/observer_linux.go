@@ -73,24 +73,25 @@ func (o *observer) left(d lab.Direction, out *link.Delivery[hold]) {
 	}
 }
 
-// facts returns what the witness says of a load that ended at time end. The lock
-// is held.
+// facts returns what the witness says so far of a load that ended at time end.
 func (o *observer) facts(end time.Duration) lab.Wire {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if o.witness == nil {
 		return lab.Wire{Up: lab.WireWay{Drops: map[string]int{}}, Down: lab.WireWay{Drops: map[string]int{}}}
 	}
 	return o.witness.Facts(end, endMargin)
 }
 
-// capture returns the packets seen so far, for a load from time start to time
-// end. None is kept thereafter.
-func (o *observer) capture(start, end time.Duration) *wire.Capture {
+// cut is facts, with the packets seen so far, for a load that started at time
+// start. None is kept thereafter.
+func (o *observer) cut(start, end time.Duration) (lab.Wire, *wire.Capture) {
+	if o.witness == nil {
+		return o.facts(end), nil
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.witness == nil {
-		return nil
-	}
-	return o.witness.Capture(start, end)
+	return o.witness.Facts(end, endMargin), o.witness.Capture(start, end)
 }
 
 // offer puts the wire packets of a buffer on the link, one after the other, and
