@@ -10,11 +10,13 @@ import (
 // What a folded timeline shows on its own, at most: a story of a hundred
 // thousand packets must stay one that can be read.
 const (
-	perClass   = 6   // packets of one class, such as those with a request, on each connection
-	perConn    = 120 // packets of all classes of a connection
-	perTrouble = 16  // drops, and packets with what was sent before: all, or none
-	shortRun   = 2   // packets in a row that are not worth folding
-	named      = 8   // connections; those beyond share what is left of one
+	perClass    = 6   // packets of one class, such as those with a request, on each connection
+	perConn     = 120 // packets of all classes of a connection
+	strange     = 2   // packets of one class that is no part of the usual, of all connections beyond the named
+	perTrouble  = 16  // drops, and packets with what was sent before; where there are more, only the
+	someTrouble = 2   // first of them
+	shortRun    = 2   // packets in a row that are not worth folding
+	named       = 1   // connections that are told; those beyond are taken to be like them
 )
 
 // classKey counts what was shown of a class on a connection.
@@ -32,8 +34,8 @@ func (t *timeline) choose() {
 	for i := range t.r.Events {
 		e := &t.r.Events[i]
 		for _, c := range classes(e) {
-			key, all := classKey{min(e.Conn, named), c}, classKey{min(e.Conn, named), ""}
-			if shown[key]++; shown[key] <= perClass && shown[all] < perConn {
+			key, all := classKey{min(e.Conn, named), c.name}, classKey{min(e.Conn, named), ""}
+			if shown[key]++; shown[key] <= c.limit(key.conn) && shown[all] < perConn {
 				shown[all]++
 				t.own[i] = true
 			}
@@ -81,9 +83,9 @@ func (t *timeline) troubles(is func(*wire.Event) bool) {
 		if is(&t.r.Events[i]) {
 			found = append(found, i)
 		}
-		if len(found) > perTrouble {
-			return
-		}
+	}
+	if len(found) > perTrouble {
+		found = found[:someTrouble]
 	}
 	for _, i := range found {
 		t.show(i)
@@ -105,33 +107,52 @@ func (t *timeline) shortRuns() {
 	}
 }
 
-// classes names what makes a packet worth a line; none: it is one of many.
-func classes(e *wire.Event) (names []string) {
+// class is what makes a packet worth a line.
+type class struct {
+	name  string
+	usual bool // each connection has some
+}
+
+// limit is how many of a class are shown of a connection.
+func (c class) limit(conn int) int {
+	switch {
+	case conn < named:
+		return perClass
+	case c.usual:
+		return 0
+	}
+	return strange
+}
+
+// classes are those of a packet; none: it is one of many.
+func classes(e *wire.Event) (list []class) {
 	if e.Problem != "" {
-		names = append(names, "problem")
+		list = append(list, class{name: "problem"})
 	}
 	for _, m := range e.Messages {
 		if m.Kind != wire.ApplicationData {
-			names = append(names, string(m.Kind)+m.Note)
+			again := m.Kind == wire.HelloRetryRequest || m.Kind == wire.RetryPacket || m.Kind == wire.VersionRefused
+			list = append(list, class{string(m.Kind) + m.Note, !again})
 		}
 	}
-	if e.IP.Proto == ip.ProtoTCP && e.IP.TCP.Flags&(ip.SYN|ip.FIN|ip.RST) != 0 {
-		names = append(names, "flags")
+	if f := e.IP.TCP.Flags; e.IP.Proto == ip.ProtoTCP && f&(ip.SYN|ip.FIN|ip.RST) != 0 {
+		list = append(list, class{"flags", f&ip.RST == 0})
 	}
 	if e.Conn < 0 {
-		names = append(names, "stray")
+		list = append(list, class{name: "stray"})
 	}
 	for i := range e.QUIC {
-		if k := e.QUIC[i].Kind; k != quic.OneRTT {
-			names = append(names, string(k))
+		k := e.QUIC[i].Kind
+		if k != quic.OneRTT {
+			list = append(list, class{string(k), k == quic.Initial || k == quic.Handshake || k == quic.ZeroRTT})
 		}
 		for j := range e.QUIC[i].Frames {
 			if f := &e.QUIC[i].Frames[j]; rare[f.Kind] {
-				names = append(names, string(f.Kind))
+				list = append(list, class{string(f.Kind), f.Kind == quic.HandshakeDone || f.Kind == quic.NewToken})
 			}
 		}
 	}
-	return names
+	return list
 }
 
 // rare are the frames that change something for a connection.

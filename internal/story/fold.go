@@ -2,6 +2,7 @@ package story
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -11,11 +12,12 @@ import (
 	"github.com/samewire/samewire/internal/wire/ip"
 )
 
-// A long fold is cut into pieces of this share of the timeline, but of no less
-// than leastPiece, so that a long transfer's course shows.
+// A long fold is cut into pieces, so that a long transfer's course shows: about
+// so many for the whole timeline, and none shorter than two round trips and
+// leastPiece.
 const (
 	pieces     = 12
-	leastPiece = time.Second
+	leastPiece = 50 * time.Millisecond
 )
 
 // fold makes the events from up to till one row, or a few.
@@ -24,7 +26,7 @@ func (t *timeline) fold(from, till int) {
 		return
 	}
 	n := len(t.r.Events)
-	piece := max((t.r.Events[n-1].At-t.r.Events[0].At)/pieces, leastPiece)
+	piece := max((t.r.Events[n-1].At-t.r.Events[0].At)/pieces, leastPiece, 2*t.rtt)
 	for from < till {
 		end := from
 		for end < till && t.r.Events[end].At-t.r.Events[from].At <= piece {
@@ -55,11 +57,13 @@ func (t *timeline) folded(from, till int) row {
 	}
 	first, last := t.r.Events[from].At-t.start, t.r.Events[till-1].At-t.start
 	parts := p.words()
-	if len(t.r.Connections) > 1 {
-		parts = append(parts, "of "+several(p.labels()))
+	if len(t.r.Connections) > 1 && len(p.conns) > 0 {
+		parts = append(parts, "of "+p.whose(len(t.r.Connections)))
 	}
-	title := "… " + strings.Join(append(parts, span(last-first)), "; ")
-	return row{kind: foldRow, event: from, at: first, till: last, title: title}
+	if last > first {
+		parts = append(parts, span(last-first))
+	}
+	return row{kind: foldRow, event: from, at: first, till: last, title: "… " + strings.Join(parts, "; ")}
 }
 
 func (p *pile) add(e *wire.Event) {
@@ -81,18 +85,31 @@ func (p *pile) add(e *wire.Event) {
 }
 
 // The kinds of packets in a fold.
-var foldKinds = []string{"segment", "ACK", "datagram", "packet"}
+var foldKinds = []string{"SYN", "FIN", "RST", "segment", "ACK", "datagram", "packet"}
 
 func kindOf(e *wire.Event) string {
-	switch {
-	case e.IP.Proto == ip.ProtoTCP && e.IP.Size == 0 && e.IP.TCP.Flags&(ip.SYN|ip.FIN|ip.RST) == 0:
-		return "ACK"
-	case e.IP.Proto == ip.ProtoTCP:
-		return "segment"
-	case e.IP.Proto == ip.ProtoUDP:
+	switch e.IP.Proto {
+	case ip.ProtoTCP:
+		return segmentKind(e)
+	case ip.ProtoUDP:
 		return "datagram"
 	}
 	return "packet"
+}
+
+func segmentKind(e *wire.Event) string {
+	f := e.IP.TCP.Flags
+	switch {
+	case f&ip.RST != 0:
+		return "RST"
+	case f&ip.SYN != 0:
+		return "SYN"
+	case f&ip.FIN != 0:
+		return "FIN"
+	case e.IP.Size == 0:
+		return "ACK"
+	}
+	return "segment"
 }
 
 // words says the direction with more bytes first.
@@ -109,13 +126,15 @@ func (p *pile) words() (parts []string) {
 			}
 		}
 		if len(kinds) > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s, %s", strings.Join(kinds, " and "), d, size(p.bytes[d])))
+			parts = append(parts, fmt.Sprintf("%s %s, %s", strings.Join(kinds, ", "), d, size(p.bytes[d])))
 		}
 	}
 	for _, m := range []struct {
 		kind      wire.MessageKind
 		one, many string
 	}{
+		{wire.ClientHello, "ClientHello", "ClientHellos"}, {wire.ServerHello, "ServerHello", "ServerHellos"},
+		{wire.Finished, "Finished", "Finished"}, {wire.NewSessionTicket, "session ticket", "session tickets"},
 		{wire.RequestStart, "request begins", "requests begin"}, {wire.RequestEnd, "request ends", "requests end"},
 		{wire.ResponseStart, "response begins", "responses begin"}, {wire.ResponseEnd, "response ends", "responses end"},
 	} {
@@ -139,16 +158,29 @@ func (p *pile) trouble() (parts []string) {
 	return parts
 }
 
-func (p *pile) labels() (names []string) {
-	var list []int
-	for c := range p.conns {
-		list = append(list, c)
+// whose names the connections of a fold, of so many: "c1, c3–c5", "all 6 connections".
+func (p *pile) whose(all int) string {
+	if len(p.conns) == all {
+		return fmt.Sprintf("all %d connections", all)
 	}
-	slices.Sort(list)
-	for _, c := range list {
-		names = append(names, label(c))
+	list := slices.Sorted(maps.Keys(p.conns))
+	var names []string
+	for i := 0; i < len(list); {
+		n := 1
+		for i+n < len(list) && list[i+n] == list[i]+n {
+			n++
+		}
+		switch n {
+		case 1:
+			names = append(names, label(list[i]))
+		case 2:
+			names = append(names, label(list[i]), label(list[i+1]))
+		default:
+			names = append(names, label(list[i])+"–"+label(list[i+n-1]))
+		}
+		i += n
 	}
-	return names
+	return several(names)
 }
 
 // drops writes counts by reason: "3 dropped (loss)", or "5 dropped (3 loss, 2

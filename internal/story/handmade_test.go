@@ -15,6 +15,8 @@ type maker struct {
 	r wire.Reading
 }
 
+var zeros [1500]byte
+
 const oneWay = 20 * time.Millisecond
 
 var (
@@ -37,7 +39,7 @@ func (m *maker) connection(transport string) *wire.Connection {
 // add adds a packet of the newest connection, and gives its event.
 func (m *maker) add(d lab.Direction, at float64, size int, change func(e *wire.Event)) *wire.Event {
 	n := len(m.r.Capture.Packets)
-	p := wire.Packet{N: n + 1, Way: d, At: ms(at), Left: ms(at) + oneWay, Size: size, Data: make([]byte, size)}
+	p := wire.Packet{N: n + 1, Way: d, At: ms(at), Left: ms(at) + oneWay, Size: size, Data: zeros[:size]}
 	m.r.Capture.Packets = append(m.r.Capture.Packets, p)
 	e := wire.Event{Conn: len(m.r.Connections) - 1, AckOffset: -1}
 	e.IP = ip.Packet{Version: 4, Proto: ip.ProtoTCP, TCP: ip.TCP{Flags: ip.ACK, Window: 500}}
@@ -79,8 +81,6 @@ func also(all ...func(*wire.Event)) func(*wire.Event) {
 		}
 	}
 }
-
-func nothing(*wire.Event) {}
 
 func tcp(flags byte) func(*wire.Event) {
 	return func(e *wire.Event) { e.IP.TCP.Flags = flags }

@@ -20,7 +20,7 @@ func (s Story) head(p *page) {
 	if s.Facts != nil {
 		s.roundTrips(p)
 	}
-	for _, n := range append(s.blind(), s.Notes...) {
+	for _, n := range append(s.blind(), cleanAll(s.Notes)...) {
 		p.para("  note     ", n)
 	}
 }
@@ -42,6 +42,11 @@ func (s Story) recordHead(p *page) {
 	p.para("  client   ", side(r.Client, c.Stack.Client))
 	p.para("  server   ", side(r.Server, c.Stack.Server))
 	p.para("  outcome  ", outcome(r))
+	if r.Kept != nil {
+		if kept := strings.Join(append(cleanAll(r.Kept.QLogs), clean(r.Kept.Capture)), " "); strings.TrimSpace(kept) != "" {
+			p.para("  kept     ", kept)
+		}
+	}
 }
 
 func side(s lab.Side, adapter string) string {

@@ -54,13 +54,13 @@ type Connection struct {
 // JSON writes the story for a program. With Packets None the packets are left
 // out; else all are there, whether the text would fold them or not.
 func JSON(w io.Writer, s Story, o Options) error {
-	out := Output{Format: lab.FormatVersion, Samewire: lab.Version, Wire: s.Facts, Samples: []lab.Sample{}, Notes: append([]string{}, s.Notes...)}
+	out := Output{Format: lab.FormatVersion, Samewire: lab.Version, Wire: s.Facts, Samples: []lab.Sample{}}
+	out.Notes = append(append([]string{}, s.blind()...), s.Notes...)
 	if r := s.Record; r != nil {
 		out.Run, out.Attempt, out.Outcome, out.Reason = &r.Run, r.Attempt, r.Outcome, r.Reason
 		out.Samples = append(out.Samples, r.Samples...)
 	}
 	if s.Reading != nil {
-		out.Notes = append(s.blind(), out.Notes...)
 		out.Capture, out.Connections = captureOf(s.Reading), connectionsOf(s.Reading)
 		if o.Packets != None {
 			out.Packets = packetsOf(s.Reading)

@@ -51,9 +51,12 @@ func (t *timeline) writeRow(p *page, l ladder, r row) {
 		e := &t.r.Events[r.event]
 		left, middle, right = rung(e, l, r)
 		bytes = exact(int64(e.Size))
-		if !e.Delivered() {
+		switch {
+		case e.Fate.Drop != lab.NotDropped:
 			paint = p.painter.bad
-		} else if r.link > 0 {
+		case !e.Delivered():
+			paint = p.painter.faint
+		case r.link > 0:
 			paint = p.painter.bold
 		}
 	case foldRow:
@@ -87,11 +90,19 @@ func rung(e *wire.Event, l ladder, r row) (left, middle, right string) {
 	case e.Way == lab.Up && tip:
 		return sent, dashes + "▶", arrived
 	case e.Way == lab.Up:
-		return sent, dashes[:len("─")*(l.arrow-3)] + "✕  ", arrived
+		return sent, dashes[:len("─")*(l.arrow-3)] + end(e) + "  ", arrived
 	case tip:
 		return arrived, "◀" + dashes, sent
 	}
-	return arrived, "  ✕" + dashes[:len("─")*(l.arrow-3)], sent
+	return arrived, "  " + end(e) + dashes[:len("─")*(l.arrow-3)], sent
+}
+
+// end is how the arrow of a packet ends that did not arrive.
+func end(e *wire.Event) string {
+	if e.Fate.Drop == lab.NotDropped {
+		return "┄"
+	}
+	return "✕"
 }
 
 // lost says why a packet did not arrive.

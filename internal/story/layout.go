@@ -70,8 +70,7 @@ func (p painter) paint(code, s string) string {
 // grid is a small table: its first row is the head, its first column the labels.
 type grid [][]string
 
-func (g grid) write(p *page) {
-	var widths []int
+func (g grid) widths() (widths []int) {
 	for _, row := range g {
 		for i, cell := range row {
 			if i == len(widths) {
@@ -80,6 +79,11 @@ func (g grid) write(p *page) {
 			widths[i] = max(widths[i], width(cell))
 		}
 	}
+	return widths
+}
+
+func (g grid) write(p *page) {
+	widths := g.widths()
 	for _, row := range g {
 		s := "  "
 		for i, cell := range row {

@@ -111,4 +111,3 @@ func streams(list []uint64) string {
 	}
 	return strings.Join(names, ", ")
 }
-

@@ -54,6 +54,7 @@ type timeline struct {
 	rows   []row
 	silent []silence
 	flight *flight
+	rtt    time.Duration // the shortest that the packets show
 }
 
 // tell makes the timeline's rows.
@@ -64,7 +65,8 @@ func tell(s Story, p Packets) *timeline {
 			t.chain[c.Packet] = i + 1
 		}
 	}
-	t.silent = silences(t.r)
+	t.rtt = roundTrip(t.r)
+	t.silent = silences(t.r, t.rtt)
 	t.flight = newFlight(t.r)
 	t.own = make([]bool, len(t.r.Events))
 	if p == All {

@@ -145,7 +145,7 @@ func TestSchemaIsComplete(t *testing.T) {
 	}
 	good := jsonOf(t, good())
 	for _, change := range [][2]string{
-		{`"attempt": 1`, `"attempt": 1.5`}, {`"attempt": 1`, `"atempt": 1`}, {`"direction": "up"`, `"direction": "left"`},
+		{`"attempt": 1`, `"attempt": 1.5`}, {`"attempt": 1`, `"atempt": 1`}, {"\"direction\": \"up\",\n      \"sent\"", "\"direction\": \"left\",\n      \"sent\""},
 		{`"payload": 517`, `"payload": "517"`}, {`"early": false`, `"early": null`},
 	} {
 		var v any

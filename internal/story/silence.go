@@ -22,11 +22,11 @@ type silence struct {
 
 // silences finds the times of at least leastSilence, or half a round trip, in
 // which nothing happened on the wire.
-func silences(r *wire.Reading) (list []silence) {
+func silences(r *wire.Reading, rtt time.Duration) (list []silence) {
 	if len(r.Events) == 0 {
 		return nil
 	}
-	least := max(leastSilence, roundTrip(r)/2)
+	least := max(leastSilence, rtt/2)
 	busy := r.Events[0].At
 	for i := range r.Events {
 		e := &r.Events[i]

@@ -144,8 +144,10 @@ func (d *drawing) packet(r row, at spot) {
 	if e.Conn >= 0 {
 		color = palette[e.Conn%len(palette)]
 	}
-	if !e.Delivered() {
+	if e.Fate.Drop != lab.NotDropped {
 		color = lostColor
+	}
+	if !e.Delivered() {
 		to = from + (to-from)*0.55
 	}
 	stroke := 1.1
@@ -157,7 +159,7 @@ func (d *drawing) packet(r row, at spot) {
 	if e.Delivered() {
 		d.tip(from, at.start, to, at.end, color)
 	} else {
-		d.cross(e, to, at.end, from < to)
+		d.cross(e, to, at.end, color)
 	}
 	for i, l := range at.lines {
 		if i == 0 {
@@ -207,7 +209,7 @@ func (d *drawing) block(r row, at spot) {
 }
 
 func (d *drawing) rect(at spot, fill, stroke, more string) {
-	fmt.Fprintf(d, `<rect x="%d" y="%.1f" width="%d" height="%.1f" fill="%s" fill-opacity="0.92" stroke="%s"%s/>`+"\n",
+	fmt.Fprintf(d, `<rect x="%d" y="%.1f" width="%d" height="%.1f" fill="%s" fill-opacity="0.8" stroke="%s"%s/>`+"\n",
 		clientX, at.start, serverX-clientX, at.end-at.start, fill, stroke, more)
 }
 

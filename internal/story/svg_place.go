@@ -37,8 +37,8 @@ func place(t *timeline, rows []row) []spot {
 	spots := make([]spot, len(rows))
 	points := pointsOf(t, rows, spots)
 	perSecond := 0.0
-	if rtt := roundTrip(t.r); rtt > 0 {
-		perSecond = oneWayHeight / (rtt.Seconds() / 2)
+	if t.rtt > 0 {
+		perSecond = oneWayHeight / (t.rtt.Seconds() / 2)
 	}
 	y, free := 0.0, [2]float64{}
 	for i, p := range points {
@@ -49,7 +49,13 @@ func place(t *timeline, rows []row) []spot {
 		if p.end {
 			y = max(y, s.start+leastHeight(rows[p.row], s))
 			s.end = y
+			if isBox(rows[p.row]) {
+				y += 4
+			}
 			continue
+		}
+		if isBox(rows[p.row]) && i > 0 {
+			y += 8
 		}
 		for side := range free {
 			if p.side == side || p.side == 2 {
@@ -73,6 +79,8 @@ func gapBefore(r row, p point) float64 {
 	}
 	return mostGap
 }
+
+func isBox(r row) bool { return r.kind == foldRow || r.kind == silenceRow }
 
 func leastHeight(r row, s *spot) float64 {
 	switch r.kind {

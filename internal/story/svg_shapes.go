@@ -19,15 +19,15 @@ func (d *drawing) tip(x1, y1, x2, y2 float64, color string) {
 
 // cross ends the arrow of a packet that did not arrive, and says why. A packet
 // that was still under way when the run ended has none.
-func (d *drawing) cross(e *wire.Event, x, y float64, right bool) {
+func (d *drawing) cross(e *wire.Event, x, y float64, color string) {
 	if e.Fate.Drop != lab.NotDropped {
 		const r = 4.5
 		fmt.Fprintf(d, `<path d="M%.1f %.1f L%.1f %.1f M%.1f %.1f L%.1f %.1f" stroke="%s" stroke-width="1.8"/>`,
-			x-r, y-r, x+r, y+r, x-r, y+r, x+r, y-r, lostColor)
+			x-r, y-r, x+r, y+r, x-r, y+r, x+r, y-r, color)
 	}
-	if right {
-		d.text(x+9, y+4, "start", lostColor, lost(e))
+	if e.Way == lab.Up {
+		d.text(x+9, y+4, "start", color, lost(e))
 		return
 	}
-	d.text(x-9, y+4, "end", lostColor, lost(e))
+	d.text(x-9, y+4, "end", color, lost(e))
 }

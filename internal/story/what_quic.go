@@ -21,10 +21,10 @@ func frames(list []quic.Packet, most int) (parts []string) {
 }
 
 func packet(p *quic.Packet, most int) (parts []string) {
-	switch {
-	case p.Kind == quic.VersionNegotiation:
+	switch p.Kind {
+	case quic.VersionNegotiation:
 		return []string{versions(p.Supported)}
-	case p.Kind == quic.Retry:
+	case quic.Retry:
 		return []string{fmt.Sprintf("token of %d B", p.Token)}
 	}
 	if p.Kind == quic.Initial && p.Token > 0 {

@@ -14,6 +14,8 @@ type Conn struct {
 	secrets *keylog.Log
 	ways    [2]way
 	keys12  *[2]keys
+
+	hopeless12 bool // no master secret opens it
 }
 
 // way is one direction.
