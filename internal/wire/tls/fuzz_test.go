@@ -39,7 +39,7 @@ func FuzzConn(f *testing.F) {
 		}
 		sent := [2]int64{int64(len(up)), int64(len(down))}
 		for _, m := range want {
-			if m.Begin < 0 || m.Begin > m.End || m.End > sent[m.Way] || m.Opened == (m.Problem != "") && m.Opened {
+			if m.Begin < 0 || m.Begin > m.End || m.End > sent[m.Way] || m.Opened && m.Problem != "" {
 				t.Errorf("%+v", m)
 			}
 		}

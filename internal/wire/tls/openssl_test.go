@@ -36,7 +36,7 @@ func TestOpenSSL(t *testing.T) {
 		"early-rejected": {"ClientHello ChangeCipherSpec ApplicationData Finished ApplicationData Alert",
 			"ServerHello ChangeCipherSpec" + certified + "ApplicationData", "TLS_AES_256_GCM_SHA384", no, false, false},
 		"early-retry": {"ClientHello ChangeCipherSpec ApplicationData ClientHello Finished ApplicationData Alert",
-			"HelloRetryRequest ChangeCipherSpec ServerHello" + certified + "ApplicationData Alert", "TLS_AES_256_GCM_SHA384", no, false, true},
+			"HelloRetryRequest ChangeCipherSpec ServerHello" + certified + "ApplicationData", "TLS_AES_256_GCM_SHA384", no, false, true},
 	}
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
@@ -45,7 +45,8 @@ func TestOpenSSL(t *testing.T) {
 			if got := strings.Join(kinds(list, lab.Up), " "); got != want.up {
 				t.Errorf("up %s\nwant %s", got, want.up)
 			}
-			if got := strings.Join(kinds(list, lab.Down), " "); got != want.down {
+			// Whether the server says goodbye before it is ended is chance.
+			if got := strings.TrimSuffix(strings.Join(kinds(list, lab.Down), " "), " Alert"); got != want.down {
 				t.Errorf("down %s\nwant %s", got, want.down)
 			}
 			h := c.Hello()
