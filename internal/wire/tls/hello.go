@@ -14,8 +14,7 @@ type Hello struct {
 	ClientSize int      // bytes of the first ClientHello, with the 4 of its header
 	// ServerFlight is the bytes of the server's handshake messages, with their
 	// headers, up to and with its Finished, a HelloRetryRequest included, as far as
-	// they could be read. It is
-	// whole where ServerFinished.
+	// they could be read. It is whole where ServerFinished.
 	ServerFlight   int
 	ServerFinished bool // the server's Finished was seen
 	ClientFinished bool // the client's
