@@ -30,7 +30,7 @@ var ground = map[string][]string{
 	"internal/wire/tls":    {"internal/lab", "internal/wire/keylog"},
 	"internal/wire/quic":   {"internal/lab", "internal/wire/keylog", "internal/wire/tls"},
 	"internal/wire/http":   {"internal/lab"},
-	"internal/wire/pcapng": {"internal/lab", "internal/wire"},
+	"internal/wire/pcapng": {"internal/lab", "internal/wire", "internal/wire/ip"},
 	"internal/model":       {"internal/lab"},
 	"internal/stats":       {"internal/lab"},
 	"internal/report":      {"internal/lab", "internal/stats"},

@@ -35,6 +35,7 @@ func (inprocServer) Start(host *inproc.Host, run lab.Run) (inproc.Running, error
 	if err != nil {
 		return nil, err
 	}
+	cfg.Tracing = host.Tracing()
 	return origin.Start(host, cfg)
 }
 
@@ -46,5 +47,6 @@ func (inprocClient) Get(ctx context.Context, host *inproc.Host, run lab.Run) lab
 	if err != nil {
 		return lab.Report{Error: err.Error()}
 	}
+	cfg.Tracing = host.Tracing()
 	return load.Get(ctx, host, cfg)
 }

@@ -47,7 +47,8 @@ each request went through. All objects are asked for at once. The times are
 curl's: connect, appconnect, starttransfer and total count from the request's
 start, in seconds.
 
-Exit status: 0 all requests ok, 1 some failed, 2 wrong usage.`,
+Exit status: 0 all requests ok, 1 some failed, 2 wrong usage.
+` + tracingHelp,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.lab {
 				return cobra.NoArgs(cmd, args)
@@ -82,6 +83,9 @@ func get(ctx context.Context, s streams, o getOptions, target string) error {
 	if err != nil {
 		return exit(exitUsage, err)
 	}
+	tracing, tracings := tracingFromEnvironment(s.err)
+	defer func() { _ = tracings.Close() }()
+	cfg.Tracing = tracing
 	report := load.Get(ctx, sockets.Net{}, cfg)
 	if o.json {
 		e := json.NewEncoder(s.out)
@@ -194,7 +198,10 @@ func getLab(ctx context.Context, s streams) error {
 		return exit(exitFailed, err)
 	}
 	warm := func(cfg lab.ClientConfig) error { return warmUp(cfg.TLS, append(warmLoads(cfg.Protocol), cfg)...) }
+	tracing, tracings := tracingFromEnvironment(s.err)
+	defer func() { _ = tracings.Close() }()
 	err := peer.GetLab(s.in, s.out, warm, func(cfg lab.ClientConfig) lab.Report {
+		cfg.Tracing = tracing // not of the warm-up
 		return load.Get(ctx, sockets.Net{}, cfg)
 	})
 	if err != nil {

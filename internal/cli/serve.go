@@ -33,7 +33,8 @@ func newServe(s streams) *cobra.Command {
 		Long: `Run the embedded server: HTTP/1.1 and HTTP/2 on TCP, HTTP/3 on UDP, on the same
 port with the same content. It answers /bytes/N with N bytes that can be
 verified, takes POST on /upload, and waits first where ?delay=100ms asks so.
-Without --cert it makes a certificate of its own.`,
+Without --cert it makes a certificate of its own.
+` + tracingHelp,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.lab {
@@ -58,6 +59,9 @@ func serve(ctx context.Context, s streams, o serveOptions) error {
 	if err != nil {
 		return exit(exitUsage, err)
 	}
+	tracing, tracings := tracingFromEnvironment(s.err)
+	defer func() { _ = tracings.Close() }()
+	cfg.Tracing = tracing
 	server, err := origin.Start(sockets.Net{}, cfg)
 	if err != nil {
 		return exit(exitFailed, err)
@@ -108,10 +112,13 @@ func serveLab(s streams) error {
 	if err := insideLab(); err != nil {
 		return exit(exitFailed, err)
 	}
+	tracing, tracings := tracingFromEnvironment(s.err)
+	defer func() { _ = tracings.Close() }()
 	err := peer.ServeLab(s.in, s.out, func(cfg lab.ServerConfig) (peer.Server, error) {
 		if err := warmUp(cfg.TLS, warmLoads(lab.Protocols()...)...); err != nil {
 			return nil, err
 		}
+		cfg.Tracing = tracing // not of the warm-up
 		return origin.Start(sockets.Net{}, cfg)
 	})
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -12,6 +12,7 @@ type ServerConfig struct {
 	TLS     string         `json:"tls"`  // lowest and highest version on TCP: "1.3" or "1.2"
 	CertPEM []byte         `json:"cert"`
 	KeyPEM  []byte         `json:"key"`
+	Tracing Tracing        `json:"-"`
 }
 
 // ClientConfig is all that a client needs to know of a run. It is what
@@ -25,6 +26,7 @@ type ClientConfig struct {
 	Load        Load           `json:"load"`
 	Connections int            `json:"connections"` // to open; at least 1
 	Timeout     time.Duration  `json:"timeout_ns"`  // of the load; 0 means none
+	Tracing     Tracing        `json:"-"`
 }
 
 // ServerConfig returns what the run's server needs to know.

@@ -89,6 +89,11 @@ type Report struct {
 	Error       string    `json:"error"` // the load could not even start
 }
 
+// Start is when the load started, for a client that was asked at time asked.
+func (r Report) Start(asked time.Duration) time.Duration {
+	return asked + time.Duration(math.Round(r.Lead*1e9))
+}
+
 // End is when the load ended, for a client that was asked at time asked.
 func (r Report) End(asked time.Duration) time.Duration {
 	return asked + time.Duration(math.Round((r.Lead+r.Duration)*1e9))

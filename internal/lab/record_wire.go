@@ -123,10 +123,11 @@ type Bursts struct {
 	LostAlone  int `json:"lost_alone"`
 	// Paced says what the spacing of full packets within a round trip looks like:
 	// true where it is even, false where the packets come in lumps; null where there
-	// are too few packets to tell.
+	// are too few packets to tell, or where each follows an acknowledgement, so that
+	// the link spaced them.
 	Paced *bool `json:"paced"`
-	// PacingRate is the median rate between packets next to each other, in bit/s;
-	// null where there are too few packets to tell.
+	// PacingRate is the median, over round trips, of the rate at which full packets
+	// were sent, in bit/s; null where they were not paced.
 	PacingRate *float64 `json:"pacing_rate"`
 }
 
@@ -200,17 +201,21 @@ type QUICFacts struct {
 	Undecrypted int `json:"undecrypted"`
 }
 
-// SenderFacts are what the wire shows of one sending half of a connection.
+// SenderFacts are what the wire shows of one sending half of a connection, up to
+// the load's end. What needs numbers that could not be read (QUIC that was not
+// decrypted, packets that were not kept) is null.
 type SenderFacts struct {
-	Payload       int64      `json:"payload"` // bytes, the first time each
-	Retransmitted *int64     `json:"retransmitted"`
-	Recoveries    Recoveries `json:"recoveries"`
+	Payload       *int64      `json:"payload"` // bytes, the first time each
+	Retransmitted *int64      `json:"retransmitted"`
+	Recoveries    *Recoveries `json:"recoveries"`
 	// InitialWindow is what was sent before the first acknowledgement of it, where
 	// that limited the sender: in bytes and packets; null where the data ended, or
-	// something else limited it.
+	// something else limited it, or the wire does not show it for sure.
 	InitialWindow        *int64 `json:"initial_window"`
 	InitialWindowPackets *int   `json:"initial_window_packets"`
-	FirstFlight          int64  `json:"first_flight"` // bytes, whether it was limited or not
+	// FirstFlight is the bytes sent before the first acknowledgement of any of
+	// them, whether that limited the sender or not.
+	FirstFlight *int64 `json:"first_flight"`
 	// Backoff is the bytes in flight after a loss, over those before it: the median
 	// over the losses that could be measured. null where there were none.
 	Backoff *float64 `json:"backoff"`
@@ -220,7 +225,10 @@ type SenderFacts struct {
 	CCWhy string `json:"cc_why"`
 }
 
-// Recoveries counts by kind how a sender found out that packets were lost.
+// Recoveries counts by kind how a sender found out that packets were lost,
+// rightly or not. All that is sent again for one reason is one recovery: up to
+// when everything is acknowledged that was under way at its start, and a timer
+// that fires again without any acknowledgement in between.
 type Recoveries struct {
 	Fast int `json:"fast_retransmit"` // by acknowledgements of later packets
 	RTO  int `json:"rto"`             // TCP's retransmission timeout

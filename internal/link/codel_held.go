@@ -13,8 +13,7 @@ type held[P any] struct {
 }
 
 type node[P any] struct {
-	entry entry[P]
-	came  time.Duration
+	entry entry[P] // offered is when it came
 	next  int
 }
 
@@ -34,7 +33,8 @@ func (h *held[P]) push(l *list, e entry[P], now time.Duration) {
 	i := h.unused
 	n := &h.nodes[i-1]
 	h.unused = n.next
-	*n = node[P]{entry: e, came: now}
+	e.offered = now
+	*n = node[P]{entry: e}
 	if l.packets == 0 {
 		l.head = i
 	} else {
@@ -49,11 +49,11 @@ func (h *held[P]) push(l *list, e entry[P], now time.Duration) {
 func (h *held[P]) pop(l *list) (e entry[P], came time.Duration) {
 	i := l.head
 	n := &h.nodes[i-1]
-	e, came, l.head = n.entry, n.came, n.next
+	e, l.head = n.entry, n.next
 	*n = node[P]{next: h.unused} // let go of the packet
 	h.unused = i
 	h.count(l, -1, -int64(e.size))
-	return e, came
+	return e, e.offered
 }
 
 func (h *held[P]) count(l *list, packets int, bytes int64) {

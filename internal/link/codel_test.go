@@ -38,11 +38,11 @@ const perPacket = 1500 * time.Microsecond
 // told the time besides.
 func managedBy(w lab.Way, packets []arrival, late func(next time.Duration) []time.Duration) []happening {
 	var got []happening
-	s := newSender(w, 0, func(at time.Duration, e entry[int], later lab.Fate) {
+	s := newSender(w, 0, func(_, at time.Duration, e entry[int], later lab.Fate) {
 		got = append(got, happening{e.hold, at, later.Drop, later.Marked})
 	})
 	for i, p := range packets {
-		if why := s.offer(p.at, entry[int]{hold: i, size: p.size, ect: p.ect, flow: p.flow}); why != "" {
+		if why := s.offer(p.at, &entry[int]{hold: i, size: p.size, ect: p.ect, flow: p.flow}); why != "" {
 			got = append(got, happening{i, p.at, why, false})
 		}
 		next := forever
@@ -458,7 +458,7 @@ func TestAQMLatenessChangesNothing(t *testing.T) {
 // inTime is what a sender does whose caller is never late.
 func inTime(t *rapid.T, w lab.Way, packets []arrival) []happening {
 	var got []happening
-	s := newSender(w, 0, func(at time.Duration, e entry[int], later lab.Fate) {
+	s := newSender(w, 0, func(_, at time.Duration, e entry[int], later lab.Fate) {
 		got = append(got, happening{e.hold, at, later.Drop, later.Marked})
 	})
 	until := func(end time.Duration) {
@@ -474,7 +474,7 @@ func inTime(t *rapid.T, w lab.Way, packets []arrival) []happening {
 	}
 	for i, p := range packets {
 		until(p.at)
-		if why := s.offer(p.at, entry[int]{hold: i, size: p.size, ect: p.ect, flow: p.flow}); why != "" {
+		if why := s.offer(p.at, &entry[int]{hold: i, size: p.size, ect: p.ect, flow: p.flow}); why != "" {
 			got = append(got, happening{i, p.at, why, false})
 		}
 	}

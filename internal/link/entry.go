@@ -9,6 +9,7 @@ import (
 type entry[P any] struct {
 	hold      P
 	size      int           // IP bytes
+	offered   time.Duration // when it was offered
 	delay     time.Duration // from leaving the queue to delivery
 	change    change        // what Apply will do
 	twin      twin          // of a packet that was duplicated

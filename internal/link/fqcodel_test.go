@@ -271,7 +271,7 @@ func TestFQCoDelDropsWhatComes(t *testing.T) {
 		{700, 3, ""}, // makes that of flow 2 go
 	} {
 		s.offered++
-		if why := s.offer(0, entry[int]{hold: i, size: step.size, flow: step.flow}); why != step.want {
+		if why := s.offer(0, &entry[int]{hold: i, size: step.size, flow: step.flow}); why != step.want {
 			t.Errorf("packet %d: %q, want %q", i, why, step.want)
 		}
 	}
@@ -330,7 +330,7 @@ func TestAQMMemoryIsBounded(t *testing.T) {
 		s, outs := newSending(w, 0), 0
 		for i := range 1_000_000 {
 			size := 200 + i%1300
-			s.offer(time.Duration(i)*time.Microsecond, entry[int]{size: size, ect: i%2 == 0, flow: uint32(i % 5000)})
+			s.offer(time.Duration(i)*time.Microsecond, &entry[int]{size: size, ect: i%2 == 0, flow: uint32(i % 5000)})
 			outs, s.out = outs+len(s.out), s.out[:0]
 		}
 		n := 0

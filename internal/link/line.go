@@ -25,18 +25,24 @@ type due[P any] struct {
 func (d *due[P]) before(e *due[P]) bool { return d.at < e.at || d.at == e.at && d.n < e.n }
 
 // Put adds a packet that is due at the given time.
-func (q *line[P]) Put(at time.Duration, p P) {
+func (q *line[P]) Put(at time.Duration, p P) { *q.add(at) = p }
+
+// add is Put for a packet that is then made where it is to lie: there is nothing
+// yet.
+func (q *line[P]) add(at time.Duration) *P {
 	*q.count++
 	if q.held == 0 || q.ring[q.place(q.held-1)].at <= at {
 		if q.held == len(q.ring) {
 			q.grow()
 		}
 		q.held++
-		q.ring[q.place(q.held-1)] = due[P]{at, *q.count, p}
-		return
+		last := &q.ring[q.place(q.held-1)]
+		last.at, last.n = at, *q.count
+		return &last.packet
 	}
-	q.heap = append(q.heap, due[P]{at, *q.count, p})
-	for i := len(q.heap) - 1; i > 0; {
+	q.heap = append(q.heap, due[P]{at: at, n: *q.count})
+	i := len(q.heap) - 1
+	for i > 0 {
 		parent := (i - 1) / 2
 		if !q.heap[i].before(&q.heap[parent]) {
 			break
@@ -44,6 +50,7 @@ func (q *line[P]) Put(at time.Duration, p P) {
 		q.heap[i], q.heap[parent] = q.heap[parent], q.heap[i]
 		i = parent
 	}
+	return &q.heap[i].packet
 }
 
 // place is where the ring's ith is.

@@ -127,6 +127,15 @@ func (l *Link[P]) Waiting(d lab.Direction, now time.Duration) int64 {
 type Delivery[P any] struct {
 	Hold P
 	At   time.Duration // when it was due
+	// Waited is how long the packet was queued before its own transmission began,
+	// or before it was dropped. Under a trace it waits as well while there is no
+	// rate, and until its first opportunity.
+	Waited time.Duration
+	// Sending is how long the packet was transmitted, in whole nanoseconds: with a
+	// token bucket, until there were tokens for it (0 where there were enough);
+	// under a trace, with the times in which the rate was 0 meanwhile, and from its
+	// first opportunity to its last. Both are 0 without a rate, and with a policer.
+	Sending time.Duration
 	// Drop says that the packet was dropped while it waited, at time At: by active
 	// queue management, or by FQ-CoDel to make room for others. Nothing is to be
 	// delivered.

@@ -16,7 +16,7 @@ import (
 //     that in which they came but for FQ-CoDel;
 //   - no more is held than the queue's limit allows.
 type sender[P any] struct {
-	out      func(leaves time.Duration, e entry[P], later lab.Fate)
+	out      func(starts, leaves time.Duration, e entry[P], later lab.Fate)
 	overhead int
 	rate     transmitter // nil means unlimited
 	police   *tokens     // nil means none
@@ -39,11 +39,12 @@ type discipline[P any] interface {
 }
 
 // newSender makes the sender of a way, whose trace must have been checked. out
-// is told of each packet that was taken: when it leaves, and what was decided
-// about it since it was offered. With later.Drop it was dropped at that time:
+// is told of each packet that was taken: when its transmission starts, when it
+// leaves, and what was decided about it since it was offered. With later.Drop it
+// was dropped at that time:
 // lab.DropAQM, or lab.DropQueue by FQ-CoDel, which makes room for new packets
 // by dropping old ones.
-func newSender[P any](w lab.Way, rtt time.Duration, out func(leaves time.Duration, e entry[P], later lab.Fate)) *sender[P] {
+func newSender[P any](w lab.Way, rtt time.Duration, out func(starts, leaves time.Duration, e entry[P], later lab.Fate)) *sender[P] {
 	s := &sender[P]{out: out, overhead: w.Overhead}
 	if w.Police && w.Rate > 0 {
 		police := newTokens(w.Rate, w.Burst)
@@ -60,7 +61,7 @@ func newSender[P any](w lab.Way, rtt time.Duration, out func(leaves time.Duratio
 		s.room = room{bytes: carried(mean, s.room.wait.Seconds())}
 	}
 	m := managed[P]{codel: newCodel(w), drop: func(now time.Duration, e entry[P], why lab.Reason) {
-		out(now, e, lab.Fate{Drop: why})
+		out(now, now, e, lab.Fate{Drop: why})
 	}}
 	if w.AQM.Kind == lab.FQCoDel {
 		s.aqm = newFQCodel(w, m)
@@ -72,7 +73,7 @@ func newSender[P any](w lab.Way, rtt time.Duration, out func(leaves time.Duratio
 
 // offer takes a packet at time now, which must not be before that of an earlier
 // call, or says why not.
-func (s *sender[P]) offer(now time.Duration, e entry[P]) lab.Reason {
+func (s *sender[P]) offer(now time.Duration, e *entry[P]) lab.Reason {
 	switch {
 	case s.police != nil:
 		if !s.police.conforms(now, s.counted(e.size)) {
@@ -83,13 +84,13 @@ func (s *sender[P]) offer(now time.Duration, e entry[P]) lab.Reason {
 	case s.rate != nil:
 		return s.queue(now, e)
 	}
-	s.out(now, e, lab.Fate{})
+	s.out(now, now, *e, lab.Fate{})
 	return lab.NotDropped
 }
 
 // queue takes a packet into a tail drop queue. When it will leave is known at
 // once.
-func (s *sender[P]) queue(now time.Duration, e entry[P]) lab.Reason {
+func (s *sender[P]) queue(now time.Duration, e *entry[P]) lab.Reason {
 	s.backlog.leave(now)
 	start := s.rate.ready(now)
 	if start > now {
@@ -98,13 +99,13 @@ func (s *sender[P]) queue(now time.Duration, e entry[P]) lab.Reason {
 		}
 		s.backlog.join(start, e.size)
 	}
-	s.out(s.rate.take(start, s.counted(e.size)), e, lab.Fate{})
+	s.out(start, s.rate.take(start, s.counted(e.size)), *e, lab.Fate{})
 	return lab.NotDropped
 }
 
 // manage takes a packet into a queue under active management. What falls due at
 // the time at which it comes is decided before it comes.
-func (s *sender[P]) manage(now time.Duration, e entry[P]) lab.Reason {
+func (s *sender[P]) manage(now time.Duration, e *entry[P]) lab.Reason {
 	s.advance(now)
 	if n, _ := s.aqm.waiting(); n == 0 {
 		s.takes = s.rate.ready(now)
@@ -114,7 +115,7 @@ func (s *sender[P]) manage(now time.Duration, e entry[P]) lab.Reason {
 		most = room{} // it is sent at once
 	}
 	s.came = now
-	why := s.aqm.join(now, e, most)
+	why := s.aqm.join(now, *e, most)
 	s.advance(now)
 	return why
 }
@@ -131,7 +132,7 @@ func (s *sender[P]) advance(now time.Duration) {
 			return
 		}
 		if e, marked, ok := s.aqm.take(at); ok {
-			s.out(s.rate.take(at, s.counted(e.size)), e, lab.Fate{Marked: marked})
+			s.out(at, s.rate.take(at, s.counted(e.size)), e, lab.Fate{Marked: marked})
 			s.takes = s.rate.ready(s.came)
 		}
 	}

@@ -25,12 +25,12 @@ func busy() map[string]lab.Way {
 // pushing returns a function that offers a packet of one of a hundred flows, a
 // little faster than the rate.
 func pushing(w lab.Way) func() {
-	s := newSender(w, 0, func(time.Duration, entry[int], lab.Fate) {})
+	s := newSender(w, 0, func(_, _ time.Duration, _ entry[int], _ lab.Fate) {})
 	now, n := time.Duration(0), uint32(0)
 	return func() {
 		now += 115 * time.Microsecond
 		n++
-		s.offer(now, entry[int]{size: 1500, ect: n%2 == 0, flow: n * 7 % 100})
+		s.offer(now, &entry[int]{size: 1500, ect: n%2 == 0, flow: n * 7 % 100})
 		s.advance(now)
 	}
 }

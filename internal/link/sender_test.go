@@ -26,7 +26,7 @@ type sending struct {
 
 func newSending(w lab.Way, rtt time.Duration) *sending {
 	s := &sending{}
-	s.sender = newSender(w, rtt, func(at time.Duration, e entry[int], later lab.Fate) {
+	s.sender = newSender(w, rtt, func(_, at time.Duration, e entry[int], later lab.Fate) {
 		s.out = append(s.out, departure{at, e.hold, later})
 	})
 	return s
@@ -34,7 +34,7 @@ func newSending(w lab.Way, rtt time.Duration) *sending {
 
 func (s *sending) give(now time.Duration, size int) lab.Reason {
 	s.offered++
-	return s.offer(now, entry[int]{hold: s.offered - 1, size: size})
+	return s.offer(now, &entry[int]{hold: s.offered - 1, size: size})
 }
 
 // goes offers a packet to a sender that decides at once, and returns when it
@@ -261,7 +261,7 @@ func TestSenderAccountsForEachPacket(t *testing.T) {
 			Target: milli, Interval: 10 * milli, Flows: 3,
 		}
 		packets, left := jam(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)), 500, 5), map[int]entry[int]{}
-		s := newSender(w, 40*milli, func(at time.Duration, e entry[int], later lab.Fate) {
+		s := newSender(w, 40*milli, func(_, at time.Duration, e entry[int], later lab.Fate) {
 			if want, ok := left[e.hold]; !ok || e != want || at < e.delay {
 				t.Fatalf("%+v comes out at %d, want %+v", e, at, want)
 			}
@@ -271,9 +271,9 @@ func TestSenderAccountsForEachPacket(t *testing.T) {
 			delete(left, e.hold)
 		})
 		for i, p := range packets {
-			e := entry[int]{hold: i, size: p.size, delay: p.at, last: i%2 == 0, ect: p.ect, flow: p.flow}
+			e := entry[int]{hold: i, size: p.size, offered: p.at, delay: p.at, last: i%2 == 0, ect: p.ect, flow: p.flow}
 			left[i] = e
-			why := s.offer(p.at, e)
+			why := s.offer(p.at, &e)
 			if _, still := left[i]; why != "" && !still {
 				t.Fatalf("packet %d was refused (%s), and came out", i, why)
 			}

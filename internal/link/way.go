@@ -46,8 +46,32 @@ type parcel[P any] struct {
 	message *[]byte // of the emulated network; hold means nothing then
 	change  change
 	twin    twin
-	dropped lab.Reason // why it was dropped while it waited
-	marked  bool       // while it waited
+	waited  time.Duration // before its transmission, which took
+	sending time.Duration
+	dropped discarded // why, while it waited
+	marked  bool      // while it waited
+}
+
+// discarded says why a packet was dropped while it waited. It takes less room
+// than a reason: parcels are moved often.
+type discarded uint8
+
+const (
+	kept discarded = iota
+	byAQM
+	byQueue // to make room for others
+)
+
+func discardedFor(why lab.Reason) discarded {
+	if why == lab.DropAQM {
+		return byAQM
+	}
+	return byQueue
+}
+
+// reason is lab.NotDropped for what was kept.
+func (d discarded) reason() lab.Reason {
+	return [...]lab.Reason{kept: lab.NotDropped, byAQM: lab.DropAQM, byQueue: lab.DropQueue}[d]
 }
 
 // draws are what chance has in store for a packet, whatever becomes of it.
@@ -114,13 +138,13 @@ func (w *way[P]) offer(now time.Duration, packet []byte, continues bool, hold P)
 	if w.reads {
 		h = readHeaders(packet)
 	}
-	e := entry[P]{hold: hold, size: len(packet), last: true, ect: h.ecn != 0}
+	e := entry[P]{hold: hold, size: len(packet), offered: now, last: true, ect: h.ecn != 0}
 	fate := w.admit(now, packet, &h, &drawn, &e)
 	w.offered.add(now, len(packet)) // behind the rules: a window opens behind the packet that opens it
 	if fate.Drop != lab.NotDropped {
 		return fate
 	}
-	return w.send(now, &drawn, e, fate)
+	return w.send(now, &drawn, &e, fate)
 }
 
 // admit takes the packet through the stages that can drop it before it comes to
@@ -163,7 +187,7 @@ func (w *way[P]) admit(now time.Duration, packet []byte, h *headers, drawn *draw
 }
 
 // send puts the packet into the queue.
-func (w *way[P]) send(now time.Duration, drawn *draws, e entry[P], fate lab.Fate) lab.Fate {
+func (w *way[P]) send(now time.Duration, drawn *draws, e *entry[P], fate lab.Fate) lab.Fate {
 	e.delay = max(w.way.Delay+drawn.jitter, 0)
 	if drawn.overtaking {
 		e.delay, e.overtakes, fate.Reordered = 0, true, true
@@ -183,7 +207,7 @@ func (w *way[P]) send(now time.Duration, drawn *draws, e entry[P], fate lab.Fate
 
 // sendTwice puts the packet into the queue, and a sound copy behind it. Where
 // there is no room for the packet there is no copy.
-func (w *way[P]) sendTwice(now time.Duration, e entry[P], sound change, fate lab.Fate) lab.Fate {
+func (w *way[P]) sendTwice(now time.Duration, e *entry[P], sound change, fate lab.Fate) lab.Fate {
 	e.twin, e.last = w.twins.born(), false
 	if reason := w.take(now, e); reason != lab.NotDropped {
 		w.twins.gone(e.twin)
@@ -200,7 +224,7 @@ func (w *way[P]) sendTwice(now time.Duration, e entry[P], sound change, fate lab
 }
 
 // take offers the packet to the sender.
-func (w *way[P]) take(now time.Duration, e entry[P]) lab.Reason {
+func (w *way[P]) take(now time.Duration, e *entry[P]) lab.Reason {
 	if w.under == nil {
 		return w.sender.offer(now, e)
 	}
@@ -222,19 +246,27 @@ func (w *way[P]) full(now time.Duration) bool {
 }
 
 // out takes from the sender a packet that leaves, or one that it drops then.
-func (w *way[P]) out(leaves time.Duration, e entry[P], later lab.Fate) {
+func (w *way[P]) out(starts, leaves time.Duration, e entry[P], later lab.Fate) {
 	if w.under != nil {
 		w.under.held--
 	}
-	p := parcel[P]{hold: e.hold, change: e.change, twin: e.twin}
+	at := leaves
+	if later.Drop == lab.NotDropped {
+		at = w.due(leaves, &e)
+	}
+	p := w.line.add(at)
+	p.hold, p.change, p.twin = e.hold, e.change, e.twin
+	p.waited, p.sending = starts-e.offered, leaves-starts
 	if later.Drop != lab.NotDropped {
-		p.dropped = later.Drop
-		w.line.Put(leaves, p)
-		return
+		p.dropped = discardedFor(later.Drop)
 	}
 	if later.Marked {
 		p.marked, p.change.mark = true, true
 	}
+}
+
+// due is when a packet that leaves arrives.
+func (w *way[P]) due(leaves time.Duration, e *entry[P]) time.Duration {
 	at := leaves + e.delay
 	if w.way.Jitter.InOrder && !e.overtakes {
 		at = max(at, w.newest)
@@ -243,7 +275,7 @@ func (w *way[P]) out(leaves time.Duration, e entry[P], later lab.Fate) {
 	if w.under != nil {
 		w.under.due.Put(at, struct{}{})
 	}
-	w.line.Put(at, p)
+	return at
 }
 
 // maxMessages is how many messages of the emulated network may be on their way to
@@ -282,7 +314,8 @@ func (w *way[P]) pop(now time.Duration, out *Delivery[P]) bool {
 	}
 	p := &first.packet
 	out.Hold, out.At, out.change = p.hold, first.at, p.change
-	out.Drop, out.Marked = p.dropped, p.marked
+	out.Drop, out.Marked = p.dropped.reason(), p.marked
+	out.Waited, out.Sending = p.waited, p.sending
 	out.Last = p.twin == 0 || w.twins.gone(p.twin)
 	if p.message != nil {
 		w.messages--

@@ -50,7 +50,7 @@ func validate(cfg lab.ClientConfig) error {
 // clientTLS makes the configuration of TLS, on TCP or in QUIC. Without a
 // session cache nothing is ever resumed, and no ticket asked for.
 func clientTLS(cfg lab.ClientConfig) (*tls.Config, error) {
-	conf := &tls.Config{ServerName: cfg.ServerName, MinVersion: tls.VersionTLS13}
+	conf := &tls.Config{ServerName: cfg.ServerName, MinVersion: tls.VersionTLS13, KeyLogWriter: cfg.Tracing.Keys}
 	if conf.ServerName == "" {
 		conf.ServerName = cfg.Addr.Addr().String()
 	}

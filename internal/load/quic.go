@@ -39,11 +39,12 @@ var quicSender = lab.Sender{Transport: "quic", CC: "reno", InitialWindow: 32, So
 // ends after 30 s of silence could not be told from one that was limited to
 // 30 s. The server's own limit holds too (RFC 9000, section 10.1). There is no
 // keep-alive: what it sends would hide a stall.
-func quicConfig(limit time.Duration) *quic.Config {
+func quicConfig(cfg lab.ClientConfig) *quic.Config {
 	return &quic.Config{
 		HandshakeIdleTimeout: handshakeLimit,
-		MaxIdleTimeout:       max(quicIdleTimeout, limit),
+		MaxIdleTimeout:       max(quicIdleTimeout, cfg.Timeout),
 		MaxIncomingStreams:   -1, // a server opens none in HTTP/3 (RFC 9114, section 6.1)
+		Tracer:               tracer(cfg.Tracing.QLog),
 	}
 }
 
@@ -57,7 +58,7 @@ func (d *dialer) dialQUIC(ctx context.Context, c *connection) error {
 	c.doing = "QUIC handshake"
 	transport := &quic.Transport{Conn: socket}
 	c.closing = []func(){func() { _ = transport.Close() }, func() { _ = socket.Close() }}
-	conn, err := transport.Dial(ctx, net.UDPAddrFromAddrPort(d.cfg.Addr), d.tls, quicConfig(d.cfg.Timeout))
+	conn, err := transport.Dial(ctx, net.UDPAddrFromAddrPort(d.cfg.Addr), d.tls, quicConfig(d.cfg))
 	if err != nil {
 		return err
 	}

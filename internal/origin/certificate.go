@@ -69,16 +69,16 @@ func certificatePEM(c tls.Certificate) []byte {
 
 // tlsConfigs returns the configurations for TCP and for QUIC, which has TLS 1.3
 // always (RFC 9001).
-func tlsConfigs(version string, cert tls.Certificate) (tcp, quic *tls.Config, err error) {
-	quic = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13}
+func tlsConfigs(cfg lab.ServerConfig, cert tls.Certificate) (tcp, quic *tls.Config, err error) {
+	quic = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13, KeyLogWriter: cfg.Tracing.Keys}
 	tcp = quic.Clone()
-	switch version {
+	switch cfg.TLS {
 	case "1.3":
 		tcp.MinVersion, tcp.MaxVersion = tls.VersionTLS13, tls.VersionTLS13
 	case "1.2":
 		tcp.MinVersion, tcp.MaxVersion = tls.VersionTLS12, tls.VersionTLS12
 	default:
-		return nil, nil, fmt.Errorf("TLS version %q: want 1.3 or 1.2", version)
+		return nil, nil, fmt.Errorf("TLS version %q: want 1.3 or 1.2", cfg.TLS)
 	}
 	return tcp, quic, nil
 }

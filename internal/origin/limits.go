@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/quic-go/quic-go"
+
+	"github.com/samewire/samewire/internal/lab"
 )
 
 const (
@@ -44,12 +46,13 @@ func http2Config() *http.HTTP2Config {
 
 // quicConfig leaves the initial windows at quic-go's 512 KiB and 768 KiB: they
 // double as fast as an upload's slow start needs them.
-func quicConfig() *quic.Config {
+func quicConfig(t lab.Tracing) *quic.Config {
 	return &quic.Config{
 		HandshakeIdleTimeout:       handshakeLimit,
 		MaxIdleTimeout:             idleLimit,
 		MaxIncomingStreams:         maxStreams,
 		MaxStreamReceiveWindow:     streamWindow,
 		MaxConnectionReceiveWindow: connWindow,
+		Tracer:                     tracer(t.QLog),
 	}
 }

@@ -61,7 +61,7 @@ func Start(n Network, cfg lab.ServerConfig) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	tcpTLS, quicTLS, err := tlsConfigs(cfg.TLS, cert)
+	tcpTLS, quicTLS, err := tlsConfigs(cfg, cert)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func Start(n Network, cfg lab.ServerConfig) (*Server, error) {
 	s.handler = &handler{altSvc: altSvc(s.addr.Port())}
 	s.close = sync.OnceValue(s.shutdown)
 	s.socket = &quic.Transport{Conn: socket}
-	s.listener, err = s.socket.ListenEarly(http3.ConfigureTLSConfig(quicTLS), quicConfig())
+	s.listener, err = s.socket.ListenEarly(http3.ConfigureTLSConfig(quicTLS), quicConfig(cfg.Tracing))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("listen for QUIC: %w", err), listener.Close(), s.socket.Close(), socket.Close())
 	}

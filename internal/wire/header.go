@@ -14,88 +14,65 @@ const (
 
 // header is what the witness reads of a packet.
 type header struct {
-	proto        byte
 	source, dest uint16
-	seq          uint32 // TCP only
+	proto        byte
 	flags        byte   // TCP only
-	payload      []byte
+	seq          uint32 // TCP only
+	start, end   int    // of the payload in the packet
 }
 
-// parse reads the IP and transport headers of a packet. It is not ok for what
-// is neither TCP nor UDP, or is cut short.
-func parse(p []byte) (h header, ok bool) {
-	proto, body, ok := parseIP(p)
+// payload is how many bytes come after the transport header.
+func (h *header) payload() int { return h.end - h.start }
+
+// parse reads the IP and transport headers of a packet. It is false for what is
+// neither TCP nor UDP, or is cut short.
+func (h *header) parse(p []byte) bool {
+	proto, start, end, ok := parseIP(p)
 	if !ok {
-		return header{}, false
+		return false
 	}
-	switch proto {
-	case protoTCP:
-		return parseTCP(body)
-	case protoUDP:
-		return parseUDP(body)
+	b := p[start:end]
+	switch {
+	case proto == protoTCP && len(b) >= 20: // RFC 9293, section 3.1
+		offset := int(b[12]>>4) * 4
+		if offset < 20 || offset > len(b) {
+			return false
+		}
+		h.seq, h.flags = binary.BigEndian.Uint32(b[4:]), b[13]
+		start += offset
+	case proto == protoUDP && len(b) >= 8: // RFC 768
+		start += 8
 	default:
-		return header{}, false
+		return false
 	}
+	h.source, h.dest, h.proto = binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:]), proto
+	h.start, h.end = start, end
+	return true
 }
 
-// parseIP finds the transport header. IPv6 extension headers are not followed:
-// neither host sends any.
-func parseIP(p []byte) (proto byte, body []byte, ok bool) {
+// parseIP finds where the transport header begins, and where the packet ends.
+// IPv6 extension headers are not followed: neither host sends any.
+func parseIP(p []byte) (proto byte, start, end int, ok bool) {
 	if len(p) < 1 {
-		return 0, nil, false
+		return 0, 0, 0, false
 	}
 	switch p[0] >> 4 {
 	case 4: // RFC 791
 		if len(p) < 20 {
-			return 0, nil, false
+			return 0, 0, 0, false
 		}
-		length := int(p[0]&0x0f) * 4
-		total := int(binary.BigEndian.Uint16(p[2:]))
+		start, end = int(p[0]&0x0f)*4, int(binary.BigEndian.Uint16(p[2:]))
 		first := binary.BigEndian.Uint16(p[6:])&0x1fff == 0
-		if length < 20 || total < length || total > len(p) || !first {
-			return 0, nil, false
-		}
-		return p[9], p[length:total], true
+		return p[9], start, end, start >= 20 && end >= start && end <= len(p) && first
 	case 6: // RFC 8200
 		if len(p) < 40 {
-			return 0, nil, false
+			return 0, 0, 0, false
 		}
-		total := 40 + int(binary.BigEndian.Uint16(p[4:]))
-		if total > len(p) {
-			return 0, nil, false
-		}
-		return p[6], p[40:total], true
+		end = 40 + int(binary.BigEndian.Uint16(p[4:]))
+		return p[6], 40, end, end <= len(p)
 	default:
-		return 0, nil, false
+		return 0, 0, 0, false
 	}
-}
-
-func parseTCP(b []byte) (header, bool) { // RFC 9293, section 3.1
-	if len(b) < 20 {
-		return header{}, false
-	}
-	offset := int(b[12]>>4) * 4
-	if offset < 20 || offset > len(b) {
-		return header{}, false
-	}
-	return header{
-		proto:  protoTCP,
-		source: binary.BigEndian.Uint16(b),
-		dest:   binary.BigEndian.Uint16(b[2:]),
-		seq:    binary.BigEndian.Uint32(b[4:]),
-		flags:  b[13], payload: b[offset:],
-	}, true
-}
-
-func parseUDP(b []byte) (header, bool) { // RFC 768
-	if len(b) < 8 {
-		return header{}, false
-	}
-	return header{
-		proto:  protoUDP,
-		source: binary.BigEndian.Uint16(b),
-		dest:   binary.BigEndian.Uint16(b[2:]), payload: b[8:],
-	}, true
 }
 
 // QUIC versions whose Initial packets can be told apart (RFC 9000, RFC 9369).

@@ -95,6 +95,13 @@ type Connection struct {
 	// Credit has, for each direction, the changes of the flow-control credit that
 	// the receiver gave the sender, as they reached the sender.
 	Credit [2][]Credit
+
+	// What causes are made of: the messages of each direction, in the order in
+	// which they were read, and where their bytes were carried.
+	units    [2][]unit
+	stream   [2]*spans    // TCP
+	quic     *quicConn    // QUIC
+	promised [2][]promise // credit whose arrival is still to be found
 }
 
 // Sent is a packet that its receiver must acknowledge (TCP: payload, SYN or FIN;
@@ -121,9 +128,12 @@ type Acked struct {
 
 // Credit is what a receiver allows.
 type Credit struct {
-	Event  int
-	At     time.Duration
-	Kind   string // "window" (TCP: bytes beyond the acknowledged), "data", "stream", "streams"
+	Event int
+	At    time.Duration
+	// Kind is "window" (TCP), "data" (of the connection), "stream" (of one stream),
+	// "streams" (how many), "streams at first" (of each stream that has no other:
+	// HTTP/2's SETTINGS and QUIC's transport parameters).
+	Kind   string
 	Stream uint64
 	Max    int64 // TCP: the offset up to which may be sent; QUIC: the limit itself
 }

@@ -14,7 +14,8 @@ const traceLength = 256
 // trace remembers when the newest packets were offered, and a running hash of
 // all packets as it was after each.
 type trace struct {
-	n      int // packets so far
+	n      int    // packets so far
+	sum    uint64 // the hash after the newest
 	newest [traceLength]moment
 }
 
@@ -23,21 +24,23 @@ type moment struct {
 	sum uint64
 }
 
-func (t *trace) add(d lab.Direction, at time.Duration, size int, fate lab.Fate) {
-	sum := uint64(0)
-	if t.n > 0 {
-		sum = t.newest[(t.n-1)%traceLength].sum
-	}
-	sum = lab.Mix64(sum ^ uint64(at))
-	sum = lab.Mix64(sum ^ uint64(size)<<8 ^ uint64(d)<<1)
+// add adds a packet. Where something was done to it, addFate must follow.
+func (t *trace) add(d lab.Direction, at time.Duration, size int) {
+	sum := lab.Mix64(t.sum ^ uint64(at))
+	t.sum = lab.Mix64(sum ^ uint64(size)<<8 ^ uint64(d)<<1)
+	t.newest[uint(t.n)%traceLength] = moment{at, t.sum}
+	t.n++
+}
+
+// addFate adds what was done to the newest packet.
+func (t *trace) addFate(fate lab.Fate) {
 	for _, c := range []byte(fate.Drop) {
-		sum = lab.Mix64(sum ^ uint64(c))
+		t.sum = lab.Mix64(t.sum ^ uint64(c))
 	}
 	if changes := bits(fate); changes != 0 {
-		sum = lab.Mix64(sum ^ changes<<8)
+		t.sum = lab.Mix64(t.sum ^ changes<<8)
 	}
-	t.newest[t.n%traceLength] = moment{at, sum}
-	t.n++
+	t.newest[uint(t.n-1)%traceLength].sum = t.sum
 }
 
 // bits has a bit for each thing besides a drop that was done to a packet.

@@ -12,18 +12,33 @@
 package wire
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/samewire/samewire/internal/lab"
 )
 
-// Witness gathers the facts of one run. It is not safe for concurrent use.
+// Witness gathers the facts of one run, and keeps its packets within limits. It
+// is not safe for concurrent use.
+//
+// Counts are of all packets, kept or not. Its memory is that of the limits, and
+// less than a hundred bytes for each TCP connection and QUIC client seen.
 type Witness struct {
-	ways  [2]lab.WireWay
-	flows map[flow]*sender
-	quic  map[string]bool
-	tcp   int
+	n      int // packets seen
+	ways   [2]lab.WireWay
+	again  [2]int64 // payload bytes of TCP that had been sent before
+	runs   [2]lossRuns
+	fates  *newestFates
+	flows  map[flow]*sender
+	recent [2][recentFlows]recentFlow
+	quic   map[string]bool
+	tcp    int
+
+	log     log
+	cut     int // packets kept that are not whole, without those in the rings
+	reasons []lab.Reason
 
 	trace trace
 }
@@ -34,44 +49,82 @@ type flow struct {
 	source, dest uint16
 }
 
-// sender is what is known of one direction of a TCP connection.
-type sender struct {
-	next uint32 // the sequence number after the highest one sent
-}
+// New returns a witness that has seen nothing, with the limits of every run.
+func New() *Witness { return NewWithin(Limits{}) }
 
-// New returns a witness that has seen nothing.
-func New() *Witness {
-	w := &Witness{flows: map[flow]*sender{}, quic: map[string]bool{}}
+// NewWithin is New with limits.
+func NewWithin(limits Limits) *Witness {
+	w := &Witness{
+		flows: map[flow]*sender{}, quic: map[string]bool{}, fates: new(newestFates),
+		log: newLog(limits), reasons: []lab.Reason{lab.NotDropped},
+	}
 	for d := range w.ways {
 		w.ways[d].Drops = map[string]int{}
+		w.runs[d].ended = map[int]int{}
 	}
 	return w
 }
 
-// See shows a packet to the witness. Packets must come in the order in which
-// they were offered to the link, each with what the link decided about it. The
-// packet is not kept.
-func (w *Witness) See(d lab.Direction, now time.Duration, packet []byte, fate lab.Fate) {
+// See shows a packet to the witness, and returns its number in the run, from 1.
+// Packets must come in the order in which they were offered to the link, each
+// with what the link decided about it. The packet's bytes are read, and copied
+// as far as the limits go.
+func (w *Witness) See(d lab.Direction, now time.Duration, packet []byte, fate lab.Fate) int {
+	w.n++
 	way := &w.ways[d]
 	way.Packets++
 	way.Bytes += int64(len(packet))
-	w.count(way, fate)
-	w.trace.add(d, now, len(packet), fate)
-	h, ok := parse(packet)
-	switch {
-	case ok && h.proto == protoTCP:
-		way.TCPPackets++
-		w.seeTCP(d, h)
-	case ok && h.proto == protoUDP:
-		way.UDPPackets++
-		w.seeUDP(d, h)
+	dropped := fate.Drop != lab.NotDropped
+	w.runs[d].see(dropped)
+	w.fates.add(w.n, d, dropped)
+	w.trace.add(d, now, len(packet))
+	var drop, done uint8
+	if fate != (lab.Fate{}) {
+		w.count(way, fate)
+		w.trace.addFate(fate)
+		drop, done = w.reason(fate.Drop), uint8(bits(fate))
 	}
+	kept := min(w.read(d, way, packet), arenaChunk)
+	w.log.keep(d, now, packet, kept, drop, done)
+	if kept < len(packet) && w.log.first == 0 && !w.log.sealed {
+		w.cut++
+	}
+	return w.n
+}
+
+// read reads a packet's headers, and says how much of it is to be kept.
+func (w *Witness) read(d lab.Direction, way *lab.WireWay, packet []byte) int {
+	var h header
+	if h.parse(packet) {
+		way.Payload += int64(h.payload())
+		if h.proto == protoTCP {
+			way.TCPPackets++
+			if w.seeTCP(d, &h) >= w.log.limits.TCP && h.payload() > 0 {
+				return h.start
+			}
+			return len(packet)
+		}
+		way.UDPPackets++
+		w.seeUDP(d, &h, packet)
+	}
+	if w.log.whole >= w.log.limits.Whole {
+		return min(len(packet), max(w.log.limits.Head, 0))
+	}
+	w.log.whole += int64(len(packet))
+	return len(packet)
+}
+
+// reason is the place of a reason in reasons.
+func (w *Witness) reason(why lab.Reason) uint8 {
+	i := slices.Index(w.reasons, why)
+	if i < 0 {
+		i = len(w.reasons)
+		w.reasons = append(w.reasons, why)
+	}
+	return uint8(i)
 }
 
 func (w *Witness) count(way *lab.WireWay, fate lab.Fate) {
-	if fate == (lab.Fate{}) {
-		return
-	}
 	if fate.Drop != lab.NotDropped {
 		way.Drops[string(fate.Drop)]++
 	}
@@ -88,11 +141,46 @@ func (w *Witness) count(way *lab.WireWay, fate lab.Fate) {
 	}
 }
 
-// Later tells the witness what active queue management did at time at to a
-// packet of size bytes that it had been shown: a drop, or a mark.
-func (w *Witness) Later(d lab.Direction, at time.Duration, size int, fate lab.Fate) {
+// Left tells the witness that the link delivered packet n at time at, after it
+// had waited for the rate, and been sent at it, for so long. Of a packet that
+// arrives twice, the first time counts.
+func (w *Witness) Left(n int, at, waited, sending time.Duration) {
+	if e := w.log.entry(n); e != nil && e.left == Never {
+		e.left, e.waited, e.sending = at, waited, sending
+	}
+}
+
+// Later tells the witness what active queue management did at time at to packet
+// n of size bytes, which it had been shown: a drop, or a mark.
+//
+// A packet that is dropped later counts for the runs of losses in the place where
+// it was offered. Where more than 131,072 packets have come since, it counts as a
+// run of its own.
+func (w *Witness) Later(n int, d lab.Direction, at time.Duration, size int, fate lab.Fate) {
 	w.count(&w.ways[d], fate)
-	w.trace.add(d, at, size, fate)
+	w.trace.add(d, at, size)
+	w.trace.addFate(fate)
+	if fate.Drop != lab.NotDropped {
+		w.lose(n, d)
+	}
+	if e := w.log.entry(n); e != nil {
+		e.done |= uint8(bits(fate))
+		if fate.Drop != lab.NotDropped {
+			e.drop = w.reason(fate.Drop)
+		}
+	}
+}
+
+// lose counts packet n among the runs of losses, after it had been shown.
+func (w *Witness) lose(n int, d lab.Direction) {
+	if n <= w.n-remembered || n < 1 {
+		w.runs[d].ended[1]++
+		return
+	}
+	w.fates.add(n, d, true)
+	before, _ := w.fates.run(n, -1, w.n, d)
+	after, newest := w.fates.run(n, 1, w.n, d)
+	w.runs[d].join(before, after, newest)
 }
 
 // Router tells the witness of a message that the emulated router sent to the
@@ -115,56 +203,29 @@ func (w *Witness) Facts(end, margin time.Duration) lab.Wire {
 		Silence:     w.trace.silence(end, margin).Seconds(),
 	}
 	f.Up, f.Down = w.way(lab.Up), w.way(lab.Down)
+	f.NotKept = w.notKept()
 	return f
 }
 
 func (w *Witness) way(d lab.Direction) lab.WireWay {
 	way := w.ways[d]
-	drops := make(map[string]int, len(way.Drops))
-	for reason, n := range way.Drops {
-		drops[reason] = n
+	way.Drops = maps.Clone(way.Drops)
+	way.LossRuns = w.runs[d].list()
+	if way.UDPPackets == 0 {
+		again := w.again[d]
+		way.Retransmitted = &again
 	}
-	way.Drops = drops
 	return way
-}
-
-func (w *Witness) seeTCP(d lab.Direction, h header) {
-	length := uint32(len(h.payload))
-	if h.flags&flagSYN != 0 {
-		length++
-	}
-	if h.flags&flagFIN != 0 {
-		length++
-	}
-	key := flow{d, h.source, h.dest}
-	s := w.flows[key]
-	if s == nil || h.flags&flagSYN != 0 && h.seq+length != s.next {
-		if h.flags&(flagSYN|flagACK) == flagSYN {
-			w.tcp++
-		}
-		w.flows[key] = &sender{next: h.seq + length}
-		return
-	}
-	if length == 0 {
-		return
-	}
-	// Sequence numbers compare modulo 2³² (RFC 9293, section 3.4).
-	if int32(h.seq-s.next) < 0 {
-		w.ways[d].TCPRetransmits++
-	}
-	if int32(h.seq+length-s.next) > 0 {
-		s.next = h.seq + length
-	}
 }
 
 // seeUDP counts QUIC connections: the client's Initial packets that carry a
 // source connection ID not seen from that port before. A client keeps its ID
 // through Retry and version negotiation (RFC 9000, sections 7.2 and 17.2.5).
-func (w *Witness) seeUDP(d lab.Direction, h header) {
+func (w *Witness) seeUDP(d lab.Direction, h *header, packet []byte) {
 	if d != lab.Up {
 		return
 	}
-	if id, ok := initialSource(h.payload); ok {
+	if id, ok := initialSource(packet[h.start:h.end]); ok {
 		w.quic[strconv.Itoa(int(h.source))+"/"+string(id)] = true
 	}
 }

@@ -239,9 +239,9 @@ func TestCounts(t *testing.T) {
 	f := w.Facts(time.Second, 0)
 	up := lab.WireWay{
 		Packets: 4, Bytes: int64(3*len(segment) + len(datagram)), Drops: map[string]int{"loss": 2, "queue": 1},
-		TCPPackets: 3, UDPPackets: 1, TCPRetransmits: 2,
+		TCPPackets: 3, UDPPackets: 1, TCPRetransmits: 2, Payload: 100, LossRuns: []lab.LossRun{{Length: 3, Count: 1}},
 	}
-	down := lab.WireWay{Packets: 2, Bytes: int64(len(datagram) + 28), Drops: map[string]int{}, UDPPackets: 1, Foreign: 1}
+	down := lab.WireWay{Packets: 2, Bytes: int64(len(datagram) + 28), Drops: map[string]int{}, UDPPackets: 1, Foreign: 1, Payload: 100, LossRuns: []lab.LossRun{}}
 	if !reflect.DeepEqual(f.Up, up) || !reflect.DeepEqual(f.Down, down) {
 		t.Errorf("up   %+v, want %+v\ndown %+v, want %+v", f.Up, up, f.Down, down)
 	}

@@ -39,6 +39,9 @@ type Host struct {
 	stack *stack.Stack
 	clock *clock
 	addr  netip.Addr
+
+	qlog     bool // connections leave qlogs
+	tracings tracings
 }
 
 // newHost makes a host whose stack is attached to interface n.

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/wire"
+	"github.com/samewire/samewire/internal/wire/keylog"
 )
 
 // Hosts are the two hosts of one run. Their methods are called one after the
@@ -21,6 +23,7 @@ type Hosts struct {
 	mu      sync.Mutex
 	running Running    // nil until Serve, and after Close
 	cut     *lab.Facts // as of the end of Get
+	capture *wire.Capture
 	closed  bool
 }
 
@@ -49,11 +52,22 @@ func (h *Hosts) Serve(ctx context.Context) error {
 func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
 	asked := h.pump.now()
 	report := h.site.Client.Get(ctx, h.client, h.run)
-	facts := h.facts(report.End(asked))
+	end := report.End(asked)
+	facts, capture := h.facts(end), h.pump.capture(report.Start(asked), end)
+	capture.Secrets = h.secrets()
+	wire.Digest(capture, wire.AboutRun(h.run, report), &facts.Wire)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.cut = &facts
+	h.cut, h.capture = &facts, capture
 	return report, nil
+}
+
+// Capture returns the packets that the witness kept until Get ended; nil before.
+// It is valid until Close, and must not be changed.
+func (h *Hosts) Capture() *wire.Capture {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.capture
 }
 
 // Facts returns what the lab saw until Get ended, or until now when it has not.
@@ -65,6 +79,12 @@ func (h *Hosts) Facts() lab.Facts {
 		return *cut
 	}
 	return h.facts(h.pump.now())
+}
+
+// secrets are the TLS secrets of the run's connections so far, as lines of NSS's
+// key log.
+func (h *Hosts) secrets() []byte {
+	return keylog.Merge(h.client.tracings.secrets(), h.server.tracings.secrets())
 }
 
 // facts returns what the lab has seen until now, for a load that ended at time

@@ -30,11 +30,18 @@ type pump struct {
 	done   chan struct{} // closed when the goroutine has ended
 
 	mu      sync.Mutex
-	link    *link.Link[*buffer.View]
+	link    *link.Link[hold]
 	witness *wire.Witness
+	seen    int // packets
 	late    link.Lateness
 	next    time.Duration
 	closed  bool
+}
+
+// hold is what the link holds of a packet: its number in the run as well.
+type hold struct {
+	*buffer.View
+	n int
 }
 
 // never is a time that does not come.
@@ -42,7 +49,7 @@ const never = time.Duration(math.MaxInt64)
 
 func newPump(opened time.Time, run lab.Run) *pump {
 	p := &pump{opened: opened, timer: time.NewTimer(never), done: make(chan struct{}), witness: wire.New(), next: never}
-	p.link = link.New[*buffer.View](run.Cell.Path, run.Seed)
+	p.link = link.New[hold](run.Cell.Path, run.Seed)
 	return p
 }
 
@@ -62,8 +69,8 @@ func (p *pump) offer(d lab.Direction, packet *buffer.View) {
 		return
 	}
 	now := p.now()
-	fate := p.link.Offer(d, now, packet.AsSlice(), false, packet)
-	p.witness.See(d, now, packet.AsSlice(), fate)
+	fate := p.link.Offer(d, now, packet.AsSlice(), false, hold{packet, p.seen + 1})
+	p.seen = p.witness.See(d, now, packet.AsSlice(), fate)
 	if fate.Drop != lab.NotDropped {
 		packet.Release()
 	}
@@ -131,36 +138,37 @@ func (p *pump) deliverDue() bool {
 }
 
 // pop takes out the first thing that is due.
-func (p *pump) pop(now time.Duration) (lab.Direction, link.Delivery[*buffer.View], bool) {
+func (p *pump) pop(now time.Duration) (lab.Direction, link.Delivery[hold], bool) {
 	d, ok := p.link.First()
 	if !ok {
-		return d, link.Delivery[*buffer.View]{}, false
+		return d, link.Delivery[hold]{}, false
 	}
 	first, ok := p.link.Pop(d, now)
 	return d, first, ok
 }
 
 // unpack returns the packet to be delivered; nil when there is none.
-func (p *pump) unpack(d lab.Direction, now time.Duration, first link.Delivery[*buffer.View]) *buffer.View {
+func (p *pump) unpack(d lab.Direction, now time.Duration, first link.Delivery[hold]) *buffer.View {
 	if first.Router != nil {
 		p.witness.Router(d)
 		return buffer.NewViewWithData(first.Router)
 	}
-	packet := first.Hold
+	n, packet := first.Hold.n, first.Hold.View
 	if first.Drop != lab.NotDropped {
-		p.witness.Later(d, first.At, packet.Size(), lab.Fate{Drop: first.Drop})
+		p.witness.Later(n, d, first.At, packet.Size(), lab.Fate{Drop: first.Drop})
 		packet.Release()
 		return nil
 	}
 	p.late.Add(now - first.At)
+	p.witness.Left(n, first.At, first.Waited, first.Sending)
 	if first.Marked {
-		p.witness.Later(d, first.At, packet.Size(), lab.Fate{Marked: true})
+		p.witness.Later(n, d, first.At, packet.Size(), lab.Fate{Marked: true})
 	}
 	if first.Changed() || !first.Last {
 		packet = buffer.NewViewWithData(packet.AsSlice())
 		first.Apply(packet.AsSlice())
 	}
-	if packet != first.Hold && first.Last {
+	if packet != first.Hold.View && first.Last {
 		first.Hold.Release()
 	}
 	return packet
@@ -200,4 +208,12 @@ func (p *pump) facts(end time.Duration) (lab.Wire, lab.Lateness) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.witness.Facts(end, margin), link.Summary(&p.late)
+}
+
+// capture returns the packets that were seen until now, for a load from time
+// start to time end. It keeps none thereafter.
+func (p *pump) capture(start, end time.Duration) *wire.Capture {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.witness.Capture(start, end)
 }

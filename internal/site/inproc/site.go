@@ -17,6 +17,8 @@ type Site struct {
 	Name   lab.SiteName
 	Server Server
 	Client Client
+	// QLog has the programs leave qlogs, which costs processor time.
+	QLog bool
 }
 
 // Server starts a run's server on a host.
@@ -91,6 +93,7 @@ func (s *Site) Open(ctx context.Context, run lab.Run) (*Hosts, error) {
 		client.destroy()
 		return nil, fmt.Errorf("open hosts: %w", err)
 	}
+	client.qlog, server.qlog = s.QLog, s.QLog
 	p.start()
 	return &Hosts{site: s, run: run, pump: p, client: client, server: server}, nil
 }

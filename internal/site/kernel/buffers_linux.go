@@ -14,7 +14,7 @@ const (
 	// slabSize is about how much memory is asked of the system at a time.
 	slabSize = 1 << 20
 	// wireCost is what the link, at most, keeps of a wire packet, in bytes.
-	wireCost = 128
+	wireCost = 144
 	// heldLimit is how much the packets under way in one direction may take.
 	heldLimit = 512 << 20
 )
@@ -26,6 +26,7 @@ type buffer struct {
 	data  []byte // the device's header, then the packet; as long as its class says
 	class int
 	refs  int   // wire packets that may still come out of the link
+	n     int   // number in the run of the first wire packet; the others follow
 	cost  int64 // what it counts for, in bytes
 }
 

@@ -78,7 +78,7 @@ func (l *lane) peek(now time.Duration) (ok bool) {
 			break
 		}
 		b := l.head.Hold.b
-		l.observer.witness.Later(l.d, l.head.At, b.bytes(int(l.head.Hold.i), 1), lab.Fate{Drop: l.head.Drop})
+		l.observer.left(l.d, &l.head)
 		if l.head.Last {
 			l.unref(b, 1)
 		}
@@ -88,14 +88,9 @@ func (l *lane) peek(now time.Duration) (ok bool) {
 
 // count takes note of head, which is delivered at time now.
 func (l *lane) count(now time.Duration) {
-	if l.head.Router != nil {
-		l.observer.witness.Router(l.d)
-		return
-	}
-	l.late.Add(now - l.head.At)
-	if l.head.Marked {
-		size := l.head.Hold.b.bytes(int(l.head.Hold.i), 1)
-		l.observer.witness.Later(l.d, l.head.At, size, lab.Fate{Marked: true})
+	l.observer.left(l.d, &l.head)
+	if l.head.Router == nil {
+		l.late.Add(now - l.head.At)
 	}
 }
 

@@ -20,8 +20,9 @@ type Host struct {
 	network network
 	thread  *thread // in the namespace; all processes are forked from it
 	ns      *os.File
-	inode   uint64 // the namespace's number, its own as long as ns is open
-	offload bool   // as much as the kernel knows
+	inode   uint64                  // the namespace's number, its own as long as ns is open
+	offload bool                    // as much as the kernel knows
+	environ func([]string) []string // changes the environment of all processes; nil: as it is
 	device  device
 	netlink *netlink.Handle
 
@@ -100,6 +101,9 @@ func (h *Host) start(c *Cmd) error {
 	defer h.mu.Unlock()
 	if h.closed {
 		return errClosed
+	}
+	if h.environ != nil {
+		c.Env = h.environ(c.Environ())
 	}
 	if err := h.thread.do(c.Cmd.Start); err != nil {
 		return err

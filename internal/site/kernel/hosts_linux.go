@@ -11,6 +11,7 @@ import (
 
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/link"
+	"github.com/samewire/samewire/internal/wire"
 )
 
 // dropByLab is the reason for a drop that the link did not decide: the lab
@@ -27,12 +28,14 @@ type Hosts struct {
 	pump           *pump // of backend TUN
 	pair           *pair // of backend Netem
 	spinner        *spinner
+	tracings       *tracings
 
 	running  Running
 	prepared Prepared
 
-	mu    sync.Mutex
-	facts *lab.Facts // cut when Get ended
+	mu      sync.Mutex
+	facts   *lab.Facts // cut when Get ended
+	capture *wire.Capture
 }
 
 // Open makes two fresh hosts joined by the run's path. The error wraps
@@ -51,15 +54,24 @@ func (s *Site) Open(ctx context.Context, run lab.Run) (*Hosts, error) {
 }
 
 func (h *Hosts) open(ctx context.Context) (err error) {
+	if h.tracings, err = newTracings(h.site.QLog); err != nil {
+		return err
+	}
 	if h.site.Spin {
 		if h.spinner, err = startSpinner(); err != nil {
 			return err
 		}
 	}
 	if h.site.Backend == Netem {
-		return h.openNetem(ctx)
+		err = h.openNetem(ctx)
+	} else {
+		err = h.openTUN()
 	}
-	return h.openTUN()
+	if err == nil {
+		h.client.environ = func(env []string) []string { return h.tracings.environment(clientSide, env) }
+		h.server.environ = func(env []string) []string { return h.tracings.environment(serverSide, env) }
+	}
+	return err
 }
 
 func (h *Hosts) openTUN() (err error) {
@@ -71,6 +83,9 @@ func (h *Hosts) openTUN() (err error) {
 		return err
 	}
 	h.observer = newObserver(h.run)
+	if h.site.blind {
+		h.observer.witness = nil
+	}
 	h.pump, err = newPump(h.observer, h.lane(lab.Up, h.client, h.server), h.lane(lab.Down, h.server, h.client))
 	if err != nil {
 		return err
@@ -119,16 +134,17 @@ func (h *Hosts) Serve(ctx context.Context) error {
 func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
 	prepared, err := h.site.Client.Prepare(ctx, h.client, h.run)
 	if err != nil {
-		h.cut(h.usage(), h.observer.now())
+		now := h.observer.now()
+		h.cut(h.usage(), now, now, lab.Report{})
 		return lab.Report{}, errors.Join(fmt.Errorf("prepare client: %w", err), h.broken())
 	}
 	h.prepared = prepared
 	before := h.usage()
-	report, asked, end, err := h.load(ctx)
+	report, start, end, err := h.load(ctx)
 	if err == nil {
-		end = report.End(asked)
+		start, end = report.Start(start), report.End(start)
 	}
-	h.cut(before, end)
+	h.cut(before, start, end, report)
 	if err != nil {
 		err = fmt.Errorf("carry out load: %w", err)
 	}
@@ -157,19 +173,33 @@ func (h *Hosts) Facts() lab.Facts {
 	return f
 }
 
-// cut keeps the facts of this instant, for a load that ended at time end. The
-// wire comes first: what the sides are asked takes time.
-func (h *Hosts) cut(before usage, end time.Duration) {
+// Capture returns the packets that the witness kept until Get ended; nil before.
+// It is valid until Close, and must not be changed.
+func (h *Hosts) Capture() *wire.Capture {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.capture
+}
+
+// cut keeps the facts and packets of this instant, for a load from time start to
+// time end. The wire comes first: what the sides are asked takes time. Its packets
+// are read last, which takes time as well.
+func (h *Hosts) cut(before usage, start, end time.Duration, report lab.Report) {
 	f := h.observe(end)
+	capture := h.observer.capture(start, end)
+	if capture != nil {
+		capture.Secrets = h.tracings.secrets()
+	}
 	after := h.usage()
 	if h.running != nil {
 		f.Server = h.running.Side()
 	}
 	after.server.since(before.server, &f.Server)
 	after.client.since(before.client, &f.Client)
+	wire.Digest(capture, wire.AboutRun(h.run, report), &f.Wire)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.facts = &f
+	h.facts, h.capture = &f, capture
 }
 
 // endMargin is by how much the instant of a load's end may be wrong: the word
@@ -180,7 +210,7 @@ const endMargin = 30 * time.Millisecond
 // a load that ended at time end.
 func (h *Hosts) observe(end time.Duration) lab.Facts {
 	h.observer.mu.Lock()
-	f := lab.Facts{Wire: h.observer.witness.Facts(end, endMargin)}
+	f := lab.Facts{Wire: h.observer.facts(end)}
 	h.observer.mu.Unlock()
 	if h.pair != nil {
 		h.pair.addDrops(&f.Wire)
@@ -235,6 +265,9 @@ func (h *Hosts) Close() error {
 		errs = append(errs, h.pair.close())
 	}
 	errs = append(errs, h.stopPump(), closeHosts(h.client, h.server))
+	if h.tracings != nil {
+		errs = append(errs, h.tracings.close())
+	}
 	reapOrphans()
 	return errors.Join(errs...)
 }

@@ -21,8 +21,12 @@ type Site struct {
 	// The packets on the wire are the same; moving them takes several times the
 	// processor time.
 	NoOffload bool
+	// QLog asks the programs for qlogs (QLOGDIR), which costs processor time.
+	QLog bool
 	// Backend moves the packets between the hosts; empty means TUN.
 	Backend Backend
+
+	blind bool // no packet is shown to the witness: for tests of what it costs
 }
 
 // Backend is what moves the packets between the two hosts of a run.

@@ -184,6 +184,7 @@ func (p *pair) addDrops(w *lab.Wire) {
 		for reason, n := range netemDrops(queues) {
 			end.way.Drops[string(reason)] += n
 			end.way.Packets += n
+			end.way.LossRuns = nil // which of them followed each other was not seen
 		}
 		if n := end.from.refused(); n > 0 {
 			end.way.Drops[dropByLab] += n

@@ -12,7 +12,12 @@ import (
 
 // tap shows the witness what passes a device that samewire does not move the
 // packets of: what the device sends after its queueing discipline, and what it
-// receives. It never sees a packet that netem has lost.
+// receives. It never sees a packet that netem has lost, nor how long one waited.
+//
+// It sees a packet once: one that goes up after its delay, when it is about to
+// arrive; one that comes down when it arrives. That is both the time at which it
+// was offered, for the witness, and that at which it was delivered. So causes come
+// before their effects, but no delay can be read from it.
 type tap struct {
 	fd, stop int
 	observer *observer
@@ -80,7 +85,8 @@ func (t *tap) see(packet []byte, from unix.Sockaddr) {
 		o.witness.Foreign(d)
 		return
 	}
-	o.witness.See(d, o.now(), packet, lab.Fate{})
+	now := o.now()
+	o.witness.Left(o.witness.See(d, now, packet, lab.Fate{}), now, 0, 0)
 }
 
 // missed is how many packets came too fast for the tap since it was asked last.

@@ -1,0 +1,192 @@
+package wire
+
+import (
+	"time"
+
+	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/wire/quic"
+)
+
+// firstFlight is the bytes sent before the first acknowledgement of any of them.
+func (h *half) firstFlight() (bytes int64) {
+	first := time.Duration(Never)
+	for _, k := range h.learnt {
+		if h.sent[k].Bytes > 0 {
+			first = h.sent[k].Acked
+			break
+		}
+	}
+	for i := range h.sent {
+		if h.at(i) >= first {
+			break
+		}
+		bytes += int64(h.bytes(i))
+	}
+	return bytes
+}
+
+// reaction is how soon after an acknowledgement a sender that waited for it
+// sends: at once in virtual time, after some of its processor's time else.
+const reaction = time.Millisecond
+
+// defaultWindow is the initial window of RFC 6928, in segments.
+const defaultWindow = 10
+
+// searched is how many packets are searched for the first stop. A sender that
+// did not stop within them was limited by something else.
+const searched = 1024
+
+// initialWindow is what was in flight when the sender had to stop for the first
+// time, for want of nothing but acknowledgements.
+//
+// A stop shows in this: the sender is silent, although more follows; an
+// acknowledgement without payload reaches it; and a full packet of new data
+// leaves at once. Where payload comes with the acknowledgement, what follows may
+// be the answer to it, and is no stop.
+//
+// Properties that an edit must keep:
+//   - nothing was sent again before, and what followed was not held back by the
+//     receiver's credit: then null;
+//   - QUIC's server does not stop for the client's address (RFC 9000, section
+//     8.1): only what is sent after it was validated counts;
+//   - what was acknowledged before the stop may have made the window larger. QUIC
+//     does not grow a window of which less than half was used (RFC 9002, section
+//     7.8, and what its implementations take for it), so nothing is taken off, and
+//     null is told where more was used. TCP may (RFC 5681: gVisor) or may not
+//     (Linux, RFC 7661): the truth lies between what was in flight, and that less
+//     what had been acknowledged. Null where that leaves it open, but for the
+//     window that the lab set, and RFC 6928's ten, which are told if they lie
+//     there; and where more was acknowledged than half of what is in flight.
+func (h *half) initialWindow(a About) (bytes *int64, packets *int) {
+	k, used, full := 0, int64(0), 0
+	for i := 1; i < min(len(h.sent), searched); i++ {
+		if h.before[i] >= 0 {
+			return nil, nil
+		}
+		full = max(full, h.sent[i-1].Bytes)
+		heard := false
+		for ; k < len(h.learnt) && h.sent[h.learnt[k]].Acked <= h.at(i); k++ {
+			heard = true
+		}
+		if !heard {
+			continue
+		}
+		last := h.sent[h.learnt[k-1]].Acked
+		w := h.inFlight(i, last)
+		if h.sent[i].Bytes < full*4/5 || !h.stopped(i, last) {
+			used = max(used, w.bytes)
+			continue
+		}
+		if h.lacksCredit(i, last) {
+			return nil, nil
+		}
+		return h.settle(a, w, used)
+	}
+	return nil, nil
+}
+
+// window is what was in flight at a stop.
+type window struct {
+	bytes   int64
+	packets int
+	acked   int // packets with payload that had been acknowledged before
+}
+
+// inFlight is what was in flight right before time at, at which the sender heard
+// something, of what was sent before i.
+func (h *half) inFlight(i int, at time.Duration) (w window) {
+	for k := i - 1; k >= 0; k-- {
+		if h.sent[k].Bytes == 0 {
+			continue
+		}
+		if h.gone[k] < at {
+			w.acked++
+			continue
+		}
+		w.bytes += int64(h.sent[k].Bytes)
+		w.packets++
+	}
+	return w
+}
+
+// stopped says whether the sender had stopped before the ith of sent, which it
+// sent because of what it heard at time at.
+func (h *half) stopped(i int, at time.Duration) bool {
+	last := h.at(i - 1)
+	pause := at - last
+	if h.at(i)-at > reaction || pause <= 2*reaction || h.answers(last, h.at(i)) {
+		return false
+	}
+	for k := i - 1; k > 0 && h.gone[k-1] >= at; k-- {
+		// Of a paced flight the end must have been reached: the pause is longer
+		// than those within it, after what started it.
+		if gap := h.at(k) - h.at(k-1); gap*2 > pause && !h.answers(h.at(k-1), h.at(k)) {
+			return false
+		}
+	}
+	return !h.quic || h.d == lab.Up || h.sent[i-1].Space == 2 && h.validated() < last
+}
+
+// answers says whether payload reached the sender within (from, to]: what it
+// sends then may be because of it.
+func (h *half) answers(from, to time.Duration) bool {
+	for k := h.firstArrival(from); k < len(h.arrivals) && h.arrivals[k].at <= to; k++ {
+		if h.arrivals[k].payload {
+			return true
+		}
+	}
+	return false
+}
+
+// firstArrival is the index of the first arrival after a time.
+func (h *half) firstArrival(after time.Duration) int {
+	low, high := 0, len(h.arrivals)
+	for low < high {
+		if middle := (low + high) / 2; h.arrivals[middle].at <= after {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// validated is when the server knew the client's address: with the first packet
+// that the client protected with the handshake's keys (RFC 9001, section 4.1.2).
+func (h *half) validated() time.Duration {
+	for _, k := range h.c.Events {
+		e := &h.r.Events[k]
+		if e.Way == h.d || !e.Delivered() {
+			continue
+		}
+		for j := range e.QUIC {
+			if kind := e.QUIC[j].Kind; kind == quic.Handshake || kind == quic.OneRTT {
+				return e.Left
+			}
+		}
+	}
+	return Never
+}
+
+// settle says which initial window led to what was in flight.
+func (h *half) settle(a About, w window, used int64) (bytes *int64, packets *int) {
+	n := w.packets
+	switch {
+	case h.quic && 2*used >= w.bytes:
+		return nil, nil
+	case !h.quic && 2*w.acked > w.packets:
+		return nil, nil
+	case !h.quic && w.acked > 0:
+		n = 0
+		for _, known := range []int{a.Run.Cell.Stack.InitCwnd, defaultWindow} {
+			if n == 0 && known <= w.packets && known >= w.packets-w.acked {
+				n = known
+			}
+		}
+		if n == 0 {
+			return nil, nil
+		}
+	}
+	b := w.bytes - int64(w.packets-n)*int64(h.full)
+	return &b, &n
+}

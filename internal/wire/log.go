@@ -1,0 +1,168 @@
+package wire
+
+import (
+	"time"
+	"unsafe"
+
+	"github.com/samewire/samewire/internal/lab"
+)
+
+// log keeps packets: a table with an entry of fixed size for each, and an arena
+// with their bytes. Both grow by chunks, and once the memory for the first
+// packets is used, further chunks go round in rings.
+//
+// Properties that an edit must keep:
+//   - a packet costs no allocation but that of a chunk, now and then; what a chunk
+//     has once been given is not moved: what it costs to keep a packet does not
+//     grow with the number of packets;
+//   - the memory is that of the limits, whatever comes;
+//   - what is kept is a beginning and an end of what was seen: packets 1 to i and
+//     j to n, each with its bytes.
+type log struct {
+	limits Limits
+	n      int // packets kept so far, with those that have been overwritten
+	first  int // packets kept before the rings began; 0: they have not
+	sealed bool
+
+	table rings[[tableChunk]entry]
+	arena rings[[arenaChunk]byte]
+	at    int // where the arena's newest chunk has room
+	whole int64
+}
+
+const (
+	tableChunk = 1 << 10
+	arenaChunk = 128 << 10
+	tableBytes = tableChunk * int64(unsafe.Sizeof(entry{}))
+)
+
+// entry is what the table has of a packet.
+type entry struct {
+	at, left, waited, sending time.Duration
+	chunk, offset             uint32 // where its bytes are
+	size, kept                uint32
+	d                         uint8
+	drop                      uint8 // place in reasons; 0: it was not dropped
+	done                      uint8 // bits of its fate
+}
+
+// rings are chunks: a beginning that stays, and a ring after it.
+type rings[C any] struct {
+	chunks []*C
+	newest *C
+	count  int // chunks begun so far, those of the ring each time
+	stay   int // chunks of the beginning; 0 while the ring has not begun
+	ring   int // chunks of the ring
+}
+
+// place is where chunk i is.
+func (r *rings[C]) place(i int) int {
+	if r.stay == 0 || i < r.stay {
+		return i
+	}
+	return r.stay + (i-r.stay)%r.ring
+}
+
+// has says whether chunk i has not been overwritten.
+func (r *rings[C]) has(i int) bool {
+	return i < r.count && (r.stay == 0 || i < r.stay || i >= r.count-r.ring)
+}
+
+// begin begins a new chunk.
+func (r *rings[C]) begin() {
+	i := r.place(r.count)
+	if i == len(r.chunks) {
+		r.chunks = append(r.chunks, new(C))
+	}
+	r.newest = r.chunks[i]
+	r.count++
+}
+
+func newLog(l Limits) log {
+	l = l.or()
+	made := log{limits: l}
+	// Of the newest packets' memory a third is for the table: their headers alone
+	// are kept, as a rule.
+	made.table.ring = int(max(l.Newest/3/tableBytes, 2))
+	made.arena.ring = int(max((l.Newest-int64(made.table.ring)*tableBytes)/arenaChunk, 2))
+	return made
+}
+
+// keep keeps the first bytes of a packet, which must be no more than arenaChunk.
+func (l *log) keep(d lab.Direction, at time.Duration, packet []byte, kept int, drop, done uint8) {
+	if l.sealed {
+		return
+	}
+	slot := l.n & (tableChunk - 1)
+	if slot == 0 {
+		l.room(tableBytes)
+		l.table.begin()
+	}
+	if l.at+kept > arenaChunk || l.arena.count == 0 {
+		l.room(arenaChunk)
+		l.arena.begin()
+		l.at = 0
+	}
+	copy(l.arena.newest[l.at:], packet[:kept])
+	l.table.newest[slot] = entry{
+		at: at, left: Never, chunk: uint32(l.arena.count - 1), offset: uint32(l.at),
+		size: uint32(len(packet)), kept: uint32(kept), d: uint8(d), drop: drop, done: done,
+	}
+	l.at += kept
+	l.n++
+}
+
+// room begins the rings where so many bytes more would be too many.
+func (l *log) room(bytes int64) {
+	if l.first > 0 || l.table.count == 0 || l.arena.count == 0 {
+		return
+	}
+	if l.used()+bytes <= l.limits.Total-l.rings() {
+		return
+	}
+	l.first = l.n
+	l.table.stay, l.arena.stay = l.table.count, l.arena.count
+}
+
+func (l *log) used() int64 {
+	return int64(len(l.table.chunks))*tableBytes + int64(len(l.arena.chunks))*arenaChunk
+}
+
+func (l *log) rings() int64 {
+	return int64(l.table.ring)*tableBytes + int64(l.arena.ring)*arenaChunk
+}
+
+// entry is that of packet n; nil where it is not kept.
+func (l *log) entry(n int) *entry {
+	i := uint(n - 1)
+	if i >= uint(l.n) {
+		return nil
+	}
+	c := int(i / tableChunk)
+	if !l.table.has(c) {
+		return nil
+	}
+	return &l.table.chunks[l.table.place(c)][i%tableChunk]
+}
+
+// data is what was kept of a packet.
+func (l *log) data(e *entry) []byte {
+	return l.arena.chunks[l.arena.place(int(e.chunk))][e.offset:][:e.kept:e.kept]
+}
+
+// gap says which packets are missing: those after the first, until before packet
+// n. Where none is, n is first+1.
+func (l *log) gap() (first, n int) {
+	if l.first == 0 {
+		return l.n, l.n + 1
+	}
+	n = l.n + 1
+	for n > l.first+1 {
+		e := l.entry(n - 1)
+		if e == nil || !l.arena.has(int(e.chunk)) {
+			break
+		}
+		n--
+	}
+	return l.first, n
+}
