@@ -173,6 +173,25 @@ func TestServerChangesTheVersion(t *testing.T) {
 	}
 }
 
+// A client may begin anew after a version negotiation from the same DCID: what it
+// said before does not count.
+func TestVersionNegotiationFromTheSameID(t *testing.T) {
+	before, f := craft(t), craft(t)
+	c := NewConn(f.secrets)
+	hello := cryptoFrame(before.data[lab.Up][levelInitial], 0, 16000)
+	c.Read(lab.Up, sealLong(initialKeys(Version2, firstID)[0], Initial, Version2, firstID, clientID, 0, hello))
+	old := c.Hello().ClientRandom
+	c.Read(lab.Down, append([]byte{0x80, 0, 0, 0, 0, 3, 0xc1, 0xc2, 0xc3, 8}, append(firstID, 0, 0, 0, 1)...))
+	for i, d := range f.packets(Version1) {
+		if p := c.Read(d.way, d.payload); !opened(p) {
+			t.Errorf("datagram %d: %s", i, summary(p))
+		}
+	}
+	if c.Hello().ClientRandom == old || !c.Hello().ClientFinished || c.Version() != Version1 {
+		t.Errorf("%+v", c.Hello())
+	}
+}
+
 // Whatever the order of the datagrams, those that wait open when they are read
 // again, and those that waited for nothing else were not told twice.
 func TestDatagramsThatWait(t *testing.T) {

@@ -64,6 +64,9 @@ func FuzzRead(f *testing.F) {
 		datagramsOf(b, func(d lab.Direction, port uint16, payload []byte) {
 			checkPackets(t, payload, with.Read(d, payload))
 			with.ReadCut(d, payload[:len(payload)/2], len(payload))
+			if len(payload)%7 == 0 {
+				with.Missed()
+			}
 			from, to := netip.AddrPortFrom(netip.MustParseAddr("198.18.0.1"), port), server
 			if d == lab.Down {
 				from, to = to, from
