@@ -53,6 +53,7 @@ type rings[C any] struct {
 	count  int // chunks begun so far, those of the ring each time
 	stay   int // chunks of the beginning; 0 while the ring has not begun
 	ring   int // chunks of the ring
+	spare  []*C
 }
 
 // place is where chunk i is.
@@ -72,10 +73,21 @@ func (r *rings[C]) has(i int) bool {
 func (r *rings[C]) begin() {
 	i := r.place(r.count)
 	if i == len(r.chunks) {
-		r.chunks = append(r.chunks, new(C))
+		r.chunks = append(r.chunks, r.make())
 	}
 	r.newest = r.chunks[i]
 	r.count++
+}
+
+// make returns a chunk, whose content means nothing.
+func (r *rings[C]) make() *C {
+	last := len(r.spare) - 1
+	if last < 0 {
+		return new(C)
+	}
+	c := r.spare[last]
+	r.spare = r.spare[:last]
+	return c
 }
 
 func newLog(l Limits) log {
@@ -104,10 +116,11 @@ func (l *log) keep(d lab.Direction, at time.Duration, packet []byte, kept int, d
 		l.at = 0
 	}
 	copy(l.arena.newest[l.at:], packet[:kept])
-	l.table.newest[slot] = entry{
-		at: at, left: Never, chunk: uint32(l.arena.count - 1), offset: uint32(l.at),
-		size: uint32(len(packet)), kept: uint32(kept), d: uint8(d), drop: drop, done: done,
-	}
+	e := &l.table.newest[slot] // written where it lies: a copy costs as much again
+	e.at, e.left, e.waited, e.sending = at, Never, 0, 0
+	e.chunk, e.offset = uint32(l.arena.count-1), uint32(l.at)
+	e.size, e.kept = uint32(len(packet)), uint32(kept)
+	e.d, e.drop, e.done = uint8(d), drop, done
 	l.at += kept
 	l.n++
 }
@@ -139,10 +152,13 @@ func (l *log) entry(n int) *entry {
 		return nil
 	}
 	c := int(i / tableChunk)
-	if !l.table.has(c) {
-		return nil
+	if l.table.stay > 0 {
+		if !l.table.has(c) {
+			return nil
+		}
+		c = l.table.place(c)
 	}
-	return &l.table.chunks[l.table.place(c)][i%tableChunk]
+	return &l.table.chunks[c][i%tableChunk]
 }
 
 // data is what was kept of a packet.

@@ -74,7 +74,7 @@ func (h *Hosts) openTUN() (err error) {
 	}
 	h.observer = newObserver(h.run)
 	if h.site.blind {
-		h.observer.witness = nil
+		h.observer.close()
 	}
 	h.pump, err = newPump(h.observer, h.lane(lab.Up, h.client, h.server), h.lane(lab.Down, h.server, h.client))
 	if err != nil {
@@ -248,6 +248,12 @@ func (h *Hosts) Close() error {
 		errs = append(errs, h.pair.close())
 	}
 	errs = append(errs, h.stopPump(), closeHosts(h.client, h.server))
+	if h.observer != nil {
+		h.observer.close()
+	}
+	h.mu.Lock()
+	h.capture = nil // its memory is another run's
+	h.mu.Unlock()
 	reapOrphans()
 	return errors.Join(errs...)
 }
