@@ -2,7 +2,6 @@ package wire
 
 import (
 	"time"
-	"unsafe"
 
 	"github.com/samewire/samewire/internal/lab"
 )
@@ -35,7 +34,9 @@ const (
 	tableChunk = 1 << 10
 	arenaChunk = 128 << 10
 	// What a chunk of the table takes, with its waits.
-	tableBytes = tableChunk * int64(unsafe.Sizeof(entry{})+unsafe.Sizeof(wait{}))
+	tableBytes = tableChunk * int64(entryBytes+waitBytes)
+
+	entryBytes, waitBytes = 32, 16
 )
 
 // entry is what the table has of a packet: half a line of the processor's cache,

@@ -6,6 +6,9 @@
 // of a lab.Wire. The package is pure: the same packets give the same facts on
 // every site.
 //
+// While a run lasts its Witness only counts, and keeps the packets within limits
+// (Limits); what takes more than that is read from the Capture after the run.
+//
 // Not modelled yet: TLS and QUIC beyond the invariants, round trips by cause,
 // stalls and their autopsy, bursts. IP fragments count as packets of neither
 // TCP nor UDP after the first.
