@@ -21,17 +21,17 @@ const (
 // pto is QUIC's probe timeout, and how it follows. It has the receiver's delay
 // only for application data.
 func (t tempo) pto(application bool) (time.Duration, string) {
-	why := "SRTT " + length(t.smoothed) + " + max(4 × RTTVAR " + length(t.variation) + ", 1 ms)"
+	why := " = SRTT " + length(t.smoothed) + " + max(4 × RTTVAR " + length(t.variation) + ", 1 ms)"
 	if t.samples == 0 {
 		t.smoothed, t.variation = firstRTT, firstRTT/2
-		why = "3 × 333 ms, since no round trip had been measured"
+		why = ", 3 × 333 ms, since no round trip had been measured"
 	}
 	wait := t.smoothed + max(4*t.variation, granularity)
 	if application {
 		wait += ackDelayDue
 		why += " + max_ack_delay 25 ms"
 	}
-	return wait, "after " + length(wait) + " = " + why
+	return wait, "after " + length(wait) + why
 }
 
 // probing is the probe timeout of what direction d had in flight; nil where none
