@@ -29,7 +29,7 @@ type stretch struct{ from, to time.Duration }
 // Properties that an edit must keep:
 //   - a back-off is measured only of a recovery by acknowledgements, with a round
 //     trip without any other recovery before and after it, of a sender that had
-//     more to send, and was not at the receiver's limit;
+//     more to send, was not at the receiver's limit, and lost little;
 //   - the growth is measured between losses only, never in the first slow start;
 //   - what does not fit is not named.
 func (h *half) congestion(a About, episodes []episode, s *lab.SenderFacts) {
@@ -52,7 +52,7 @@ func (h *half) congestion(a About, episodes []episode, s *lab.SenderFacts) {
 			slopes = append(slopes, slope)
 		}
 		alone := (i == 0 || episodes[i-1].end <= e.begin-rtt) && next >= e.end+rtt
-		if ratio, ok := h.backoff(l, tight, e, rtt); ok && alone {
+		if ratio, ok := h.backoff(l, tight, e, rtt); ok && alone && h.few(e) {
 			ratios = append(ratios, ratio)
 		}
 	}
@@ -100,6 +100,22 @@ func (h *half) backoff(l []level, tight []bool, e *episode, rtt time.Duration) (
 		return 0, false
 	}
 	return float64(after) / float64(before), true
+}
+
+// few says whether little was lost in a recovery, at most a quarter of what was in
+// flight. After more the sender has too little under way to reach its window by
+// the end of the recovery.
+func (h *half) few(e *episode) bool {
+	again, flight := 0, 0
+	for i := e.first; i < len(h.sent) && h.at(i) <= e.end; i++ {
+		if h.before[i] >= 0 {
+			again += h.sent[i].Bytes
+		}
+	}
+	for i := e.first - 1; i >= 0 && h.gone[i] >= e.begin; i-- {
+		flight += h.bytes(i)
+	}
+	return 4*again <= flight
 }
 
 // growth is by how many full packets the flight grew per round trip within a

@@ -73,7 +73,7 @@ func (h *half) initialWindow(a About) (bytes *int64, packets *int) {
 		}
 		last := h.sent[h.learnt[k-1]].Acked
 		w := h.inFlight(i, last)
-		if !h.goesOn(i, full) || !h.stopped(i, last) {
+		if w.packets == 0 || !h.goesOn(i, full) || !h.stopped(i, last) {
 			used = max(used, w.bytes)
 			continue
 		}
@@ -183,26 +183,60 @@ func (h *half) validated() time.Duration {
 
 // settle says which initial window led to what was in flight.
 func (h *half) settle(a About, w window, used int64) (bytes *int64, packets *int) {
+	if h.quic {
+		return settleQUIC(w, used)
+	}
 	n := w.packets
-	switch {
-	case h.quic && 2*used >= w.bytes:
-		return nil, nil
-	case !h.quic && 2*w.acked > w.packets:
-		return nil, nil
-	case !h.quic && w.acked > 0:
+	if w.acked > 0 {
 		n = 0
 		for _, known := range []int{a.Run.Cell.Stack.InitCwnd, defaultWindow} {
 			if n == 0 && known <= w.packets && known >= w.packets-w.acked {
 				n = known
 			}
 		}
-		if n == 0 {
-			return nil, nil
-		}
+	}
+	if n == 0 || 2*w.acked > w.packets {
+		return nil, nil
 	}
 	b := w.bytes
 	for k := range w.packets - n {
 		b -= int64(w.sizes[k])
 	}
 	return &b, &n
+}
+
+// settleQUIC tells the bytes, and how many packets of full size they are. QUIC's
+// window is in bytes: small packets leave room for more. A sender may stop less
+// than a packet before it (RFC 9002, section 7), or as much behind it (quic-go).
+// Where that makes a difference the packets are told only if one of the numbers is
+// in common use.
+func settleQUIC(w window, used int64) (bytes *int64, packets *int) {
+	if 2*used >= w.bytes {
+		return nil, nil
+	}
+	full := usual(w.sizes)
+	below := int(w.bytes) / full
+	switch rest := int(w.bytes) % full; {
+	case rest == 0 || below == defaultWindow || below == quicGoWindow:
+		return &w.bytes, &below
+	case below+1 == defaultWindow || below+1 == quicGoWindow:
+		below++
+		return &w.bytes, &below
+	default:
+		return &w.bytes, nil
+	}
+}
+
+// quicGoWindow is the initial window of quic-go and Chromium, in packets.
+const quicGoWindow = 32
+
+// usual is the size that most packets have.
+func usual(sizes []int) (size int) {
+	count := map[int]int{}
+	for _, n := range sizes {
+		if count[n]++; count[n] > count[size] {
+			size = n
+		}
+	}
+	return size
 }
