@@ -19,8 +19,6 @@ type stage struct {
 
 const stageRTT = 40 * time.Millisecond
 
-func ms(t float64) time.Duration { return time.Duration(t * float64(time.Millisecond)) }
-
 func newStage(transport string, end float64) *stage {
 	// The packets must not move: events point to them.
 	capture := &Capture{Packets: make([]Packet, 0, 4096), End: ms(end)}

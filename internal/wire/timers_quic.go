@@ -10,9 +10,6 @@ import (
 const (
 	firstRTT    = 333 * time.Millisecond // RFC 9002, section 6.2.2
 	granularity = time.Millisecond       // RFC 9002, section 6.1.2
-	// maxAckDelay is what an endpoint may wait before it acknowledges where it says
-	// nothing else (RFC 9000, section 18.2). Those known say 25 or 26 ms.
-	maxAckDelay = 25 * time.Millisecond
 	// leastDatagram is the size of a datagram that carries an Initial (RFC 9000,
 	// section 14.1).
 	leastDatagram = 1200

@@ -12,10 +12,9 @@ import (
 // asks for, and what they do is what a person compares with. The later of the two
 // is used, so that neither is accused for nothing.
 const (
-	leastRTO   = 200 * time.Millisecond
-	firstRTO   = time.Second            // before a round trip was measured (RFC 6298, section 2.1)
-	longRTO    = 120 * time.Second      // Linux and gVisor; RFC 6298, section 2.5: at least 60 s
-	delayedAck = 200 * time.Millisecond // RFC 8985, section 7.2: the worst case
+	leastRTO = 200 * time.Millisecond
+	firstRTO = time.Second       // before a round trip was measured (RFC 6298, section 2.1)
+	longRTO  = 120 * time.Second // Linux and gVisor; RFC 6298, section 2.5: at least 60 s
 )
 
 const tcpTwice = "twice the wait before (RFC 6298, section 5.5)"

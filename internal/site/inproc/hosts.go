@@ -55,6 +55,7 @@ func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
 	end := report.End(asked)
 	facts, capture := h.facts(end), h.pump.capture(report.Start(asked), end)
 	capture.Secrets = h.secrets()
+	wire.Digest(capture, wire.AboutRun(h.run, report), &facts.Wire)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.cut, h.capture = &facts, capture

@@ -135,7 +135,7 @@ func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
 	prepared, err := h.site.Client.Prepare(ctx, h.client, h.run)
 	if err != nil {
 		now := h.observer.now()
-		h.cut(h.usage(), now, now)
+		h.cut(h.usage(), now, now, lab.Report{})
 		return lab.Report{}, errors.Join(fmt.Errorf("prepare client: %w", err), h.broken())
 	}
 	h.prepared = prepared
@@ -144,7 +144,7 @@ func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
 	if err == nil {
 		start, end = report.Start(start), report.End(start)
 	}
-	h.cut(before, start, end)
+	h.cut(before, start, end, report)
 	if err != nil {
 		err = fmt.Errorf("carry out load: %w", err)
 	}
@@ -182,8 +182,9 @@ func (h *Hosts) Capture() *wire.Capture {
 }
 
 // cut keeps the facts and packets of this instant, for a load from time start to
-// time end. The wire comes first: what the sides are asked takes time.
-func (h *Hosts) cut(before usage, start, end time.Duration) {
+// time end. The wire comes first: what the sides are asked takes time. Its packets
+// are read last, which takes time as well.
+func (h *Hosts) cut(before usage, start, end time.Duration, report lab.Report) {
 	f := h.observe(end)
 	capture := h.observer.capture(start, end)
 	if capture != nil {
@@ -195,6 +196,7 @@ func (h *Hosts) cut(before usage, start, end time.Duration) {
 	}
 	after.server.since(before.server, &f.Server)
 	after.client.since(before.client, &f.Client)
+	wire.Digest(capture, wire.AboutRun(h.run, report), &f.Wire)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.facts, h.capture = &f, capture

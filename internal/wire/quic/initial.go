@@ -51,7 +51,7 @@ func (c *Conn) readInitial(d lab.Direction, h *header, b []byte, p *Packet) {
 	switch {
 	case p.Opened:
 		c.initialOpened(d, h)
-	case d == lab.Down && len(c.origins) == 0:
+	case len(c.origins) == 0 && len(b) == h.size:
 		p.Problem, p.Waits = "its keys are not known: the client's first Initial was not read", true
 	}
 }

@@ -201,6 +201,7 @@ func readHub(t *testing.T, h *hub) (*Demux, []Packet) {
 	x := NewDemux(secrets)
 	var all []Packet
 	var sent [2]map[*Conn][]string
+	again := map[string]bool{}
 	sent[0], sent[1] = map[*Conn][]string{}, map[*Conn][]string{}
 	for i, d := range h.log {
 		c := x.Find(d.way, d.from, d.to, d.payload)
@@ -212,10 +213,11 @@ func readHub(t *testing.T, h *hub) (*Demux, []Packet) {
 			if p.Problem != "" || !p.Opened && p.Kind != Retry && p.Kind != VersionNegotiation {
 				t.Errorf("datagram %d, %s: %+v", i, d.way, p)
 			}
-			if p.Opened {
+			if p.Opened && !again[string(d.payload)] {
 				sent[d.way][c] = append(sent[d.way][c], ours(&p))
 			}
 		}
+		again[string(d.payload)] = true // quic-go answers what comes after its close with the same bytes
 	}
 	for d := range sent {
 		h.compare(t, lab.Direction(d), x.Conns, sent[d])

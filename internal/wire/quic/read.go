@@ -9,6 +9,7 @@ import (
 
 const (
 	notAuthentic = "it does not authenticate: damaged, or not of this connection"
+	noSample     = "it is too short for a protected packet"
 	noFixedBit   = "the fixed bit is 0"
 )
 
@@ -81,7 +82,7 @@ func (c *Conn) notOpened(d lab.Direction, b []byte, size int, known bool, p *Pac
 	switch {
 	case len(b) == size && c.isReset(d, b):
 		*p = Packet{Kind: StatelessReset, Size: size}
-	case !known && (p.Problem == notAuthentic || c.own[other(d)] == 0):
+	case !known && (p.Problem == notAuthentic || p.Problem == noSample || b[0]&fixedBit == 0 || c.own[other(d)] == 0):
 		*p = Packet{Kind: Unknown, Size: size, Problem: "no known connection ID, and it could not be opened", Waits: p.Waits}
 	}
 }
@@ -110,7 +111,7 @@ func tooShort(cut bool) string {
 	if cut {
 		return cutShort
 	}
-	return "it is too short for a protected packet"
+	return noSample
 }
 
 // cut sets what can be read of a packet that the log cut short.
