@@ -106,7 +106,7 @@ func TestInitialWindow(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			h := byHand(tt.transport)
 			tt.do(h)
-			f := h.facts(About{RTT: millis(40)})
+			f := h.facts(About{RTT: ms(40)})
 			if *f.FirstFlight != tt.first {
 				t.Errorf("first flight of %d, want %d", *f.FirstFlight, tt.first)
 			}
