@@ -48,7 +48,7 @@ func (h *half) congestion(a About, episodes []episode, s *lab.SenderFacts) {
 		if e.kind != fastRecovery || e.end == Never {
 			continue
 		}
-		if slope, ok := h.growth(l, tight, stretch{e.end, next}); ok {
+		if slope, ok := h.slope(l, tight, stretch{e.end, next}); ok {
 			slopes = append(slopes, slope)
 		}
 		alone := (i == 0 || episodes[i-1].end <= e.begin-rtt) && next >= e.end+rtt
@@ -80,7 +80,7 @@ func guess(ratios, slopes []float64, paces func() bool) (cc, why string) {
 		switch g := median(slopes); {
 		case g >= 0.85 && g <= 1.2:
 			return "reno", fell + grew + ": Reno grows by one packet per round trip; a factor of 0.7 is quic-go's"
-		case g >= 0.3 && g <= 0.75 || g >= 1.5:
+		case g <= 0.75 || g >= 1.5:
 			return "cubic", fell + grew + ": CUBIC's factor is 0.7, and its growth is not Reno's one packet (RFC 9438)"
 		}
 	case n >= fewestIgnored && m >= 0.88 && m <= 1.15 && paces():
@@ -89,10 +89,10 @@ func guess(ratios, slopes []float64, paces func() bool) (cc, why string) {
 	return "", ""
 }
 
-// backoff is what was in flight in the round trip after a recovery, over what
-// was in flight in the one before it.
+// backoff is what was in flight right after a recovery, over what was in flight in
+// the round trip before it.
 func (h *half) backoff(l []level, tight []bool, e *episode, rtt time.Duration) (ratio float64, ok bool) {
-	before, after := peak(l, e.begin-rtt, e.begin), peak(l, e.end, e.end+rtt)
+	before, after := peak(l, e.begin-rtt, e.begin), peak(l, e.end, e.end+rtt/8)
 	if before < int64(smallestWindow*h.full) {
 		return 0, false
 	}
@@ -118,10 +118,10 @@ func (h *half) few(e *episode) bool {
 	return 4*again <= flight
 }
 
-// growth is by how many full packets the flight grew per round trip within a
+// slope is by how many full packets the flight grew per round trip within a
 // stretch, by least squares. A round trip ends when what was sent at its beginning
 // is acknowledged, however long the queue makes it.
-func (h *half) growth(l []level, tight []bool, s stretch) (slope float64, ok bool) {
+func (h *half) slope(l []level, tight []bool, s stretch) (slope float64, ok bool) {
 	if anyWithin(h, tight, s.from, s.to) {
 		return 0, false
 	}

@@ -138,7 +138,7 @@ func TestInitialWindowOfQUICInPackets(t *testing.T) {
 		for range tt.full {
 			w.sizes = append(w.sizes, 1200)
 		}
-		switch _, got := settleQUIC(w, 0); {
+		switch _, got := settleQUIC(w, nil); {
 		case tt.want == 0 && got != nil:
 			t.Errorf("%d and %d B: %d, want null", tt.full, tt.more, *got)
 		case tt.want != 0 && (got == nil || *got != tt.want):
