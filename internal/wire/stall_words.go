@@ -124,7 +124,7 @@ func (r *Reading) named(x *autopsy) string {
 }
 
 // clockTime is a time of the run, since the load's start.
-func (r *Reading) clockTime(t time.Duration) string { return length(t - r.Capture.Start) }
+func (r *Reading) clockTime(t time.Duration) string { return length(t - r.began()) }
 
 // length is a duration in ms below a second, and else in s, with three digits
 // after the point at most.

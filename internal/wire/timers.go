@@ -74,8 +74,8 @@ func (x *autopsy) measure(d lab.Direction) (t tempo) {
 // due in a silence.
 //
 // The times are those of the side's own timer as far as the wire shows it: it
-// starts at base, with the first wait; when the side sends nothing, it is due
-// again after twice the wait. What the side sends sooner than half of a wait was
+// starts at base, with the first wait; after that it is due again after twice the
+// wait, or twice what it really took where that was less. What the side sends sooner than half of a wait was
 // not the timer's doing, and starts it again. Implementations differ, and round
 // trips are known only as they look on the wire, so that nobody is accused in
 // haste: a timer is said not to have fired only where nothing was sent for a
@@ -118,7 +118,7 @@ func (w *watch) run() *watch {
 		for len(sends) > 0 && sends[0] <= base {
 			sends = sends[1:]
 		}
-		due := base + wait
+		due, shown := base+wait, wait
 		fired := len(sends) > 0 && sends[0] <= due+w.slack(wait)
 		switch {
 		case fired:
@@ -127,13 +127,14 @@ func (w *watch) run() *watch {
 			if since < w.soonest(wait) {
 				continue
 			}
+			wait, shown = min(wait, since), wait // its own is shorter
 		case due+w.slack(wait) > s.to:
 			return w
 		default:
 			base = due
 		}
 		if base > s.from {
-			w.rings = append(w.rings, ring{due, wait, fired, base})
+			w.rings = append(w.rings, ring{due, shown, fired, base})
 			done = w.once
 		}
 		if wait *= 2; w.most > 0 {
