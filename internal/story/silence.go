@@ -63,8 +63,14 @@ func (t *timeline) silence(s silence) row {
 	at, till := s.from-t.start, s.till-t.start
 	text := span(till-at) + " of silence"
 	r := row{kind: silenceRow, at: at, till: till, title: text, parts: []string{t.flight.words(s.from)}}
-	if stall := t.stall(at, till); stall != nil {
-		r.parts = []string{orElse(clean(stall.Sentence), r.parts[0])}
+	stall := t.stall(at, till)
+	switch {
+	case stall == nil:
+	case t.told[stall]:
+		r.parts = append(r.parts, "still the same stall")
+	default:
+		t.told[stall] = true
+		r.parts = []string{orElse(sentence(stall.Sentence), r.parts[0])}
 	}
 	return r
 }
