@@ -173,6 +173,12 @@ func TestLargePacketsGoRound(t *testing.T) {
 	}
 }
 
+func TestSizesOfTheTable(t *testing.T) {
+	if e, w := reflect.TypeFor[entry]().Size(), reflect.TypeFor[wait]().Size(); e != entryBytes || w != waitBytes {
+		t.Errorf("an entry has %d bytes, a wait %d", e, w)
+	}
+}
+
 func TestLeftAndLater(t *testing.T) {
 	w := New()
 	for i := range 6 {
@@ -357,7 +363,11 @@ func TestFactsDoNotDependOnLimits(t *testing.T) {
 			if p.Cut() {
 				missing++
 			}
-			if gap := i >= c.Gap; p.N != i+1 && !(gap && p.N == i+1+c.Skipped) || !bytes.Equal(p.Data, packets[p.N-1][:len(p.Data)]) || p.Size != len(packets[p.N-1]) {
+			n := i + 1
+			if c.Skipped > 0 && i >= c.Gap {
+				n += c.Skipped
+			}
+			if p.N != n || !bytes.Equal(p.Data, packets[p.N-1][:len(p.Data)]) || p.Size != len(packets[p.N-1]) {
 				t.Fatalf("in place %d, gap at %d of %d: packet %d with %d bytes", i, c.Gap, c.Skipped, p.N, p.Size)
 			}
 		}
@@ -397,6 +407,34 @@ func TestDigestsStay(t *testing.T) {
 	for end, want := range map[time.Duration]string{900 * time.Millisecond: "f2336000a8870278", time.Hour: "dd7ea256b3a8a878"} {
 		if got := w.Facts(end, 0).Digest; got != want {
 			t.Errorf("up to %s: %s, want %s", end, got, want)
+		}
+	}
+}
+
+// What an earlier run left in the memory that a witness takes over does not show,
+// and the memory does not grow from run to run.
+func TestMemoryIsTakenOver(t *testing.T) {
+	limits := Limits{Total: 1 << 20, Newest: 1}
+	var c Chunks
+	for seed := range uint64(6) {
+		n := []int{6000, 20, 3000, 0, 6000, 100}[seed]
+		fresh, used := NewWithin(limits), NewWithin(limits)
+		used.Use(c)
+		play(fresh, seed, n)
+		play(used, seed, n)
+		if want, have := fresh.Capture(1, 2), used.Capture(1, 2); !reflect.DeepEqual(want, have) {
+			t.Fatalf("run %d: the capture of %d packets is not that of fresh memory", seed, n)
+		}
+		if want, have := fresh.Facts(1, 0), used.Facts(1, 0); !reflect.DeepEqual(want, have) {
+			t.Fatalf("run %d: facts are not those of fresh memory", seed)
+		}
+		before := len(c.tables) + len(c.arenas)
+		c = used.Release()
+		if bytes := int64(len(c.tables))*tableBytes + int64(len(c.arenas))*arenaChunk; bytes > limits.Total || len(c.tables)+len(c.arenas) < before {
+			t.Errorf("after run %d: %d tables and %d arenas, %d bytes; there were %d chunks", seed, len(c.tables), len(c.arenas), bytes, before)
+		}
+		if again := used.Release(); len(again.tables)+len(again.arenas) != 0 {
+			t.Error("memory is given away twice")
 		}
 	}
 }

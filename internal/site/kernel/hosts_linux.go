@@ -85,7 +85,7 @@ func (h *Hosts) openTUN() (err error) {
 	}
 	h.observer = newObserver(h.run)
 	if h.site.blind {
-		h.observer.witness = nil
+		h.observer.close()
 	}
 	h.pump, err = newPump(h.observer, h.lane(lab.Up, h.client, h.server), h.lane(lab.Down, h.server, h.client))
 	if err != nil {
@@ -271,6 +271,12 @@ func (h *Hosts) Close() error {
 		h.qlogs = h.tracings.readQLogs()
 		errs = append(errs, h.tracings.close())
 	}
+	if h.observer != nil {
+		h.observer.close()
+	}
+	h.mu.Lock()
+	h.capture = nil // its memory is another run's
+	h.mu.Unlock()
 	reapOrphans()
 	return errors.Join(errs...)
 }

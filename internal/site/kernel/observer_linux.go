@@ -28,15 +28,54 @@ type observer struct {
 
 	mu      sync.Mutex
 	link    *link.Link[hold]
-	witness *wire.Witness // nil in tests that measure what it costs
+	witness *wire.Witness // nil after close
 }
 
 func newObserver(run lab.Run) *observer {
-	epoch := time.Now()
-	return &observer{
-		now:  func() time.Duration { return time.Since(epoch) },
-		link: link.New[hold](run.Cell.Path, run.Seed), witness: wire.New(),
+	o := newNetemObserver()
+	o.link = link.New[hold](run.Cell.Path, run.Seed)
+	return o
+}
+
+// newNetemObserver is the observer of a run whose packets no link of ours sees.
+func newNetemObserver() *observer {
+	epoch, w := time.Now(), wire.New()
+	w.Use(memory.take())
+	return &observer{now: func() time.Duration { return time.Since(epoch) }, witness: w}
+}
+
+// close gives the witness's memory to the next run. Nobody watches thereafter.
+func (o *observer) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.witness != nil {
+		memory.put(o.witness.Release())
+		o.witness = nil
 	}
+}
+
+// memory is what the witness of one run leaves to that of the next: a worker
+// carries out many, one after the other.
+var memory spareMemory
+
+type spareMemory struct {
+	mu     sync.Mutex
+	chunks wire.Chunks
+}
+
+// take returns what is there, and leaves nothing.
+func (m *spareMemory) take() wire.Chunks {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := m.chunks
+	m.chunks = wire.Chunks{}
+	return c
+}
+
+func (m *spareMemory) put(c wire.Chunks) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.chunks = c
 }
 
 // due is when direction d has something to be taken out. The lock is held.

@@ -108,7 +108,7 @@ func (c *Conn) preface(data []byte) []byte {
 	w := &c.h2.ways[lab.Up]
 	n := min(len(data), len(preface)-w.preface)
 	if string(data[:n]) != preface[w.preface:w.preface+n] {
-		c.broken(lab.Up, w.offset, "no connection preface of HTTP/2")
+		c.broken(lab.Up, 0, "no connection preface of HTTP/2")
 		return nil
 	}
 	w.preface += n

@@ -65,16 +65,21 @@ func converse(t *testing.T, protocols func(*nethttp.Protocols)) []said {
 		return recorder{conn, &mu, &talk}, err
 	}}
 	client := &nethttp.Client{Transport: transport}
-	get := func(response *nethttp.Response, err error) {
+	fetch := func(method, path string, content io.Reader) {
+		request, err := nethttp.NewRequest(method, server.URL+path, content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := client.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, _ = io.Copy(io.Discard, response.Body)
 		_ = response.Body.Close()
 	}
-	get(client.Get(server.URL + "/"))
-	get(client.Post(server.URL+"/", "text/plain", strings.NewReader(strings.Repeat("y", 70_000))))
-	get(client.Get(server.URL + "/long"))
+	fetch("GET", "/", nil)
+	fetch("POST", "/", strings.NewReader(strings.Repeat("y", 70_000)))
+	fetch("GET", "/long", nil)
 	transport.CloseIdleConnections()
 	mu.Lock()
 	defer mu.Unlock()
