@@ -63,7 +63,7 @@ func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
 }
 
 // Capture returns the packets that the witness kept until Get ended; nil before.
-// It is valid until Close, and must not be changed.
+// It must not be changed.
 func (h *Hosts) Capture() *wire.Capture {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -79,6 +79,11 @@ func (h *Hosts) Facts() lab.Facts {
 		return *cut
 	}
 	return h.describe(h.pump.facts(h.pump.now()))
+}
+
+// QLogs returns the qlogs that the programs left, once the hosts are closed.
+func (h *Hosts) QLogs() []lab.QLog {
+	return append(h.client.tracings.read("client"), h.server.tracings.read("server")...)
 }
 
 // secrets are the TLS secrets of the run's connections so far, as lines of NSS's

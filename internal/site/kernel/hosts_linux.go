@@ -29,6 +29,7 @@ type Hosts struct {
 	pair           *pair // of backend Netem
 	spinner        *spinner
 	tracings       *tracings
+	qlogs          []lab.QLog // once closed
 
 	running  Running
 	prepared Prepared
@@ -174,12 +175,15 @@ func (h *Hosts) Facts() lab.Facts {
 }
 
 // Capture returns the packets that the witness kept until Get ended; nil before.
-// It is valid until Close, and must not be changed.
+// It must not be changed.
 func (h *Hosts) Capture() *wire.Capture {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.capture
 }
+
+// QLogs returns the qlogs that the programs left, once the hosts are closed.
+func (h *Hosts) QLogs() []lab.QLog { return h.qlogs }
 
 // cut keeps the facts and packets of this instant, for a load from time start to
 // time end. The wire comes first: what the sides are asked takes time. Its packets
@@ -264,6 +268,7 @@ func (h *Hosts) Close() error {
 	}
 	errs = append(errs, h.stopPump(), closeHosts(h.client, h.server))
 	if h.tracings != nil {
+		h.qlogs = h.tracings.readQLogs()
 		errs = append(errs, h.tracings.close())
 	}
 	if h.observer != nil {
