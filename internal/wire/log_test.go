@@ -363,7 +363,11 @@ func TestFactsDoNotDependOnLimits(t *testing.T) {
 			if p.Cut() {
 				missing++
 			}
-			if gap := i >= c.Gap; p.N != i+1 && !(gap && p.N == i+1+c.Skipped) || !bytes.Equal(p.Data, packets[p.N-1][:len(p.Data)]) || p.Size != len(packets[p.N-1]) {
+			n := i + 1
+			if c.Skipped > 0 && i >= c.Gap {
+				n += c.Skipped
+			}
+			if p.N != n || !bytes.Equal(p.Data, packets[p.N-1][:len(p.Data)]) || p.Size != len(packets[p.N-1]) {
 				t.Fatalf("in place %d, gap at %d of %d: packet %d with %d bytes", i, c.Gap, c.Skipped, p.N, p.Size)
 			}
 		}

@@ -82,7 +82,7 @@ func (s *recoverer) pto(i int) time.Duration {
 	}
 	t := s.rtt.smoothed + max(4*s.rtt.variation, time.Millisecond)
 	if s.sent[i].Space == 2 {
-		t += maxAckDelay
+		t += ackDelayDue
 	}
 	return t
 }
@@ -94,7 +94,7 @@ func (s *recoverer) tlp(i int) time.Duration {
 	}
 	t := 2 * s.rtt.smoothed
 	if int64(s.sent[i-1].Number) <= s.una { // the one before is the only one
-		t += delayedAck
+		t += delayedWorst
 	}
 	return t
 }
