@@ -51,7 +51,7 @@ const searched = 1024
 //     8.1): only what is sent after it was validated counts;
 //   - what was acknowledged before the stop may have made the window larger.
 //     QUIC's grows only where half of it or more was in use (RFC 9002, section 7.8,
-//     and what implementations take for it): so much is taken off. TCP's may grow
+//     and what implementations take for it): then windows in common use alone are told. TCP's may grow
 //     all the same (RFC 5681: gVisor) or not (RFC 7661, Linux): the truth lies
 //     between what was in flight, and that less what had been acknowledged. Null
 //     where that leaves it open, but for the window that the lab set, and RFC
@@ -65,17 +65,19 @@ func (h *half) initialWindow(a About) (bytes *int64, packets *int) {
 			return nil, nil
 		}
 		full = max(full, h.sent[i-1].Bytes)
-		acked := int64(0)
+		var g growth
 		for ; k < len(h.learnt) && h.sent[h.learnt[k]].Acked <= h.at(i); k++ {
-			acked += max(1, int64(h.sent[h.learnt[k]].Bytes))
+			g.packets++
+			g.acked += int64(h.sent[h.learnt[k]].Bytes)
 		}
-		if acked == 0 {
+		if g.packets == 0 {
 			continue
 		}
 		last := h.sent[h.learnt[k-1]].Acked
 		w := h.inFlight(i, last)
 		if w.packets == 0 || !h.goesOn(i, full) || !h.stopped(i, last) {
-			before = append(before, growth{w.bytes, acked})
+			g.used = w.bytes
+			before = append(before, g)
 			continue
 		}
 		if h.lacksCredit(i, last) {
@@ -94,9 +96,12 @@ type window struct {
 	sizes   []int // of the packets, the newest first
 }
 
-// growth is what may have made a window larger: an acknowledgement of some bytes,
-// with so many in flight.
-type growth struct{ used, acked int64 }
+// growth is what may have made a window larger: an acknowledgement of some packets
+// and their bytes, with so many bytes in flight.
+type growth struct {
+	packets     int
+	acked, used int64
+}
 
 // inFlight is what was in flight right before time at, at which the sender heard
 // something, of what was sent before i.
@@ -216,29 +221,40 @@ func (h *half) settle(a About, w window, before []growth) (bytes *int64, packets
 // Where that makes a difference the packets are told only if one of the numbers is
 // in common use.
 func settleQUIC(w window, before []growth) (bytes *int64, packets *int) {
-	grown := int64(0)
-	for _, g := range before {
-		if 2*g.used >= w.bytes {
-			grown += g.acked
+	var g growth
+	for _, x := range before {
+		if 2*x.used >= w.bytes {
+			g.packets += x.packets
+			g.acked += x.acked
 		}
 	}
-	if 2*grown >= w.bytes {
-		return nil, nil
-	}
-	b := w.bytes - grown
 	full := usual(w.sizes)
-	below := int(b) / full
-	switch rest := int(b) % full; {
+	if g.packets > 0 {
+		return settleGrown(w, g, full)
+	}
+	below := int(w.bytes) / full
+	switch rest := int(w.bytes) % full; {
 	case rest == 0 || below == defaultWindow || below == quicGoWindow:
-		return &b, &below
+		return &w.bytes, &below
 	case below+1 == defaultWindow || below+1 == quicGoWindow:
 		below++
-		return &b, &below
-	case grown > 0:
-		return nil, nil
+		return &w.bytes, &below
 	default:
-		return &b, nil
+		return &w.bytes, nil
 	}
+}
+
+// settleGrown tells a window in common use that has become what was in flight by
+// an acknowledgement of g: it grew by its bytes (RFC 9002, section 7.3.1), or by as
+// many full packets (quic-go), and was exceeded by less than a packet.
+func settleGrown(w window, g growth, full int) (bytes *int64, packets *int) {
+	least, most := w.bytes-int64((g.packets+1)*full), w.bytes-g.acked
+	for _, n := range []int{defaultWindow, quicGoWindow} {
+		if b := int64(n * full); b > least && b <= most && 2*g.packets < n {
+			return &b, &n
+		}
+	}
+	return nil, nil
 }
 
 // quicGoWindow is the initial window of quic-go and Chromium, in packets.

@@ -124,6 +124,32 @@ func TestInitialWindow(t *testing.T) {
 	}
 }
 
+// A window that grew by some packets while it was filled.
+func TestInitialWindowOfQUICThatGrew(t *testing.T) {
+	for _, tt := range []struct {
+		bytes int64
+		g     growth
+		want  int
+	}{
+		{33*1280 + 600, growth{1, 35, 30000}, 32},       // quic-go: a packet for a packet
+		{32*1280 + 35, growth{1, 35, 30000}, 32},        // by bytes
+		{35*1280 + 600, growth{1, 35, 30000}, 0},        // too much
+		{33*1280 + 600, growth{1, 35, 1000}, 0},         // not used by half: it did not grow
+		{20 * 1280, growth{10, 12800, 12800}, 0},        // it doubled
+		{33 * 1280, growth{20, 20 * 1280, 40000}, 0},    // most of it may be growth
+		{11*1280 + 100, growth{1, 1280, 11 * 1280}, 10}, // RFC 9002's ten
+	} {
+		w := window{bytes: tt.bytes, sizes: []int{1280, 1280, 300}}
+		_, got := settleQUIC(w, []growth{tt.g})
+		switch {
+		case tt.want == 0 && got != nil:
+			t.Errorf("%+v: %d packets, want null", tt, *got)
+		case tt.want != 0 && (got == nil || *got != tt.want):
+			t.Errorf("%+v: %v packets", tt, got)
+		}
+	}
+}
+
 // QUIC's packets are told only where the bytes leave no doubt, or a number is in
 // common use.
 func TestInitialWindowOfQUICInPackets(t *testing.T) {
