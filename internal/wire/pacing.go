@@ -92,8 +92,8 @@ func prompted(heard []time.Duration, at, gap time.Duration) bool {
 	return exact || k > 0 && at-heard[k-1] < max(gap/4, 10*time.Microsecond)
 }
 
-// timedRounds is how many round trips must show a timer at work: one alone may be
-// a recovery's.
+// timedRounds is how many round trips must show a timer at work, or lumps: one
+// alone may be a recovery's, or the first flight, which pacers let go at once.
 const timedRounds = 2
 
 // verdict says whether the sender paces, and how fast. Pacing shows only where it
@@ -106,7 +106,7 @@ func (s *spacing) verdict() (paced *bool, rate *float64) {
 	case yes:
 		slices.Sort(s.rates)
 		return &yes, &s.rates[len(s.rates)/2]
-	case s.lumpy > s.timed+s.prompted:
+	case s.lumpy >= timedRounds && s.lumpy > s.timed+s.prompted:
 		return &yes, nil
 	default:
 		return nil, nil
