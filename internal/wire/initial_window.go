@@ -9,7 +9,7 @@ import (
 
 // firstFlight is the bytes sent before the first acknowledgement of any of them.
 func (h *half) firstFlight() (bytes int64) {
-	first := time.Duration(Never)
+	first := Never
 	for _, k := range h.learnt {
 		if h.sent[k].Bytes > 0 {
 			first = h.sent[k].Acked
