@@ -31,8 +31,11 @@ func (r *Reading) sentence(debts []debt, s silence) string {
 	if len(d.watches) > 0 && !asleep && !rang {
 		parts = append(parts, "no timer of the "+sideOf(d.watches[0].side)+" was overdue before the silence ended")
 	}
-	parts = append(parts, r.meanwhile(d.side, s))
-	if rang && !asleep && !s.ended {
+	parts = append(parts, r.meanwhile(d.side, s, asleep))
+	if other := r.meanwhile(1-d.side, s, false); !strings.Contains(other, "nothing for") {
+		parts = append(parts, other)
+	}
+	if rang && !asleep {
 		parts = append(parts, "the "+sideOf(d.watches[0].side)+" did what it should")
 	}
 	return strings.Join(parts, "; ")
@@ -47,20 +50,20 @@ var timerNames = map[string]string{
 func (r *Reading) rang(w *watch) string {
 	var at [2][]time.Duration
 	for _, g := range w.rings {
-		i := 0
 		if g.fired {
-			i = 1
+			at[1] = append(at[1], g.at)
+		} else {
+			at[0] = append(at[0], g.due)
 		}
-		at[i] = append(at[i], g.due)
 	}
 	name := "the " + sideOf(w.side) + "'s " + timerNames[w.name]
 	switch {
 	case len(at[0]) > 0 && len(at[1]) > 0:
-		return name + ", due at " + r.times(at[1]) + ", fired, but not at " + r.times(at[0])
+		return name + " fired at " + r.times(at[1]) + ", and should have fired at " + r.times(at[0])
 	case len(at[0]) > 0:
 		return name + " should have fired at " + r.times(at[0])
 	case len(at[1]) > 0:
-		return name + ", due at " + r.times(at[1]) + ", fired"
+		return name + " fired at " + r.times(at[1])
 	default:
 		return ""
 	}
@@ -81,8 +84,9 @@ func (r *Reading) times(at []time.Duration) string {
 	return words[0]
 }
 
-// meanwhile says what a side sent during a silence.
-func (r *Reading) meanwhile(d lab.Direction, s silence) string {
+// meanwhile says what a side sent during a silence and, of one that slept, how
+// long it sent nothing at the end.
+func (r *Reading) meanwhile(d lab.Direction, s silence, asleep bool) string {
 	var at []time.Duration
 	dropped := map[lab.Reason]int{}
 	for i := range r.Events {
@@ -104,6 +108,9 @@ func (r *Reading) meanwhile(d lab.Direction, s silence) string {
 	why := ""
 	if len(reasons) > 0 {
 		why = ": dropped by " + strings.Join(reasons, ", ")
+	}
+	if asleep {
+		why += ", and then nothing for " + length(s.to-at[len(at)-1])
 	}
 	return "the " + sideOf(d) + " sent " + plural(len(at), "packet") + " in " + took + " (at " + r.times(at) + "), of which nothing arrived" + why
 }

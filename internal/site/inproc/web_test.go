@@ -187,17 +187,31 @@ func (c webClient) getQUIC(ctx context.Context, host *Host, at netip.AddrPort, c
 	if err != nil {
 		return err
 	}
-	h3 := &http3.Transport{}
-	err = fetch(ctx, h3.NewClientConn(conn), method)
 	if c.reject && early {
-		if conn, err = conn.NextConnection(ctx); err != nil {
+		if conn, err = rejected(ctx, conn); err != nil {
 			return err
 		}
-		err = fetch(ctx, h3.NewClientConn(conn), http.MethodGet)
+		method = http.MethodGet
 	}
+	err = fetch(ctx, (&http3.Transport{}).NewClientConn(conn), method)
 	// What comes with or after the response is to be read as well: tickets.
 	time.Sleep(20 * time.Millisecond)
 	return errors.Join(err, conn.CloseWithError(quic.ApplicationErrorCode(http3.ErrCodeNoError), ""))
+}
+
+// rejected sends a request as early data, which is rejected: a HEADERS frame.
+func rejected(ctx context.Context, conn *quic.Conn) (*quic.Conn, error) {
+	s, err := conn.OpenStream()
+	if err == nil {
+		_, err = s.Write([]byte{1, 2, 0, 0})
+	}
+	if err == nil {
+		err = s.Close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return conn.NextConnection(ctx)
 }
 
 func fetch(ctx context.Context, trip http.RoundTripper, method string) error {
