@@ -51,12 +51,12 @@ const searched = 1024
 //     8.1): only what is sent after it was validated counts;
 //   - what was acknowledged before the stop may have made the window larger.
 //     QUIC's grows only where half of it or more was in use (RFC 9002, section 7.8,
-//     and what implementations take for it): then windows in common use alone are told. TCP's may grow
-//     all the same (RFC 5681: gVisor) or not (RFC 7661, Linux): the truth lies
-//     between what was in flight, and that less what had been acknowledged. Null
-//     where that leaves it open, but for the window that the lab set, and RFC
-//     6928's ten, which are told if they lie there; and where more was acknowledged
-//     than half of what is in flight.
+//     and what implementations take for it): then only windows in common use are
+//     told. TCP's may grow all the same (RFC 5681: gVisor) or not (RFC 7661, Linux):
+//     the truth lies between what was in flight, and that less what had been
+//     acknowledged. Null where that leaves it open, but for the window that the lab
+//     set, and RFC 6928's ten, which are told if they lie there; and where more was
+//     acknowledged than half of what is in flight.
 func (h *half) initialWindow(a About) (bytes *int64, packets *int) {
 	k, full := 0, 0
 	var before []growth

@@ -93,6 +93,11 @@ func TestInitialWindow(t *testing.T) {
 			h.ack(40, 2)
 			h.packetsInARow(40, 32, 36)
 		}, 32, 32 * quicSize, 32 * quicSize},
+		{"QUIC, before the client's address was validated", "quic", func(h *hand) {
+			h.packetsInARow(0, 0, 3)
+			h.ack(40, 2)
+			h.packetsInARow(40, 3, 7)
+		}, 0, 0, 3 * quicSize},
 		{"QUIC, with small packets, and a little beyond", "quic", func(h *hand) {
 			h.asks(-1)
 			for n := range 4 {
