@@ -222,7 +222,7 @@ func (h *half) roundTrip(a About) time.Duration {
 func (h *half) paces(a About) bool {
 	shots, heard := h.r.shots(h.c, h.d)
 	var s spacing
-	s.add(fullOnes(shots), heard, burstGap(a, h.d), a.RTT)
+	s.add(fullOnes(shots), heard, a, h.d)
 	paced, _ := s.verdict()
 	return paced != nil && *paced
 }

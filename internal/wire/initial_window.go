@@ -80,7 +80,7 @@ func (h *half) initialWindow(a About) (bytes *int64, packets *int) {
 			before = append(before, g)
 			continue
 		}
-		if h.lacksCredit(i, last) {
+		if h.lacksCredit(i, last) || h.flushes(i, k, g.acked) {
 			return nil, nil
 		}
 		return h.settle(a, w, before)
@@ -148,6 +148,21 @@ func (h *half) stopped(i int, at time.Duration) bool {
 		}
 	}
 	return !h.quic || h.d == lab.Up || h.sent[i-1].Space == 2 && h.validated() < last
+}
+
+// flushes says whether more leaves at once from the ith of sent on than
+// acknowledgements of acked bytes, and those of learnt from k on that come
+// meanwhile, let out in slow start: twice as much. Then it was the host that had
+// paused, with room in its window.
+func (h *half) flushes(i, k int, acked int64) bool {
+	until, out := h.at(i)+reaction, int64(0)
+	for ; i < len(h.sent) && h.at(i) <= until; i++ {
+		out += int64(h.sent[i].Bytes)
+	}
+	for ; k < len(h.learnt) && h.sent[h.learnt[k]].Acked <= until; k++ {
+		acked += int64(h.sent[h.learnt[k]].Bytes)
+	}
+	return out > 2*acked+2*int64(h.full)
 }
 
 // answers says whether payload reached the sender within (from, to]: what it
@@ -218,8 +233,8 @@ func (h *half) settle(a About, w window, before []growth) (bytes *int64, packets
 // settleQUIC tells the bytes, and how many packets of full size they are. QUIC's
 // window is in bytes: small packets leave room for more. A sender may stop less
 // than a packet before it (RFC 9002, section 7), or as much behind it (quic-go).
-// Where that makes a difference the packets are told only if one of the numbers is
-// in common use.
+// Where that makes a difference it is told only if one of the numbers is in common
+// use.
 func settleQUIC(w window, before []growth) (bytes *int64, packets *int) {
 	var g growth
 	for _, x := range before {
@@ -240,7 +255,7 @@ func settleQUIC(w window, before []growth) (bytes *int64, packets *int) {
 		below++
 		return &w.bytes, &below
 	default:
-		return &w.bytes, nil
+		return nil, nil
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // A request reaches the server at 0; a round trip is 40 ms.
 func TestInitialWindow(t *testing.T) {
-	slowStart := func(h *hand) { h.ack(40, 2); h.segments(40, 10, 14); h.ack(41, 10); h.segments(41, 14, 30) }
+	slowStart := func(h *hand) { h.ack(40, 2); h.segments(40, 10, 14); h.ack(42, 10); h.segments(42, 14, 30) }
 	for _, tt := range []struct {
 		name      string
 		transport string
@@ -104,9 +104,15 @@ func TestInitialWindow(t *testing.T) {
 				h.frame(0, n, 300, quic.Frame{Kind: quic.Stream, Offset: uint64(n) * 1000, Length: 280})
 			}
 			h.packetsInARow(0, 4, 36)
-			h.ack(40, 2)
+			h.ack(40, 6)
 			h.packetsInARow(40, 36, 40)
-		}, 0, 33 * quicSize, 33 * quicSize},
+		}, 33, 33 * quicSize, 33 * quicSize},
+		{"the host paused, and goes on with more than acknowledgements let out", "quic", func(h *hand) {
+			h.asks(-1)
+			h.packetsInARow(0, 0, 20)
+			h.ack(40, 2)
+			h.packetsInARow(40, 20, 32)
+		}, 0, 0, 20 * quicSize},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := byHand(tt.transport)
