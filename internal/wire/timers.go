@@ -42,8 +42,7 @@ func (t *tempo) sample(at, rtt time.Duration, n int) {
 // What the receiver waited before it acknowledged is not taken off, which may
 // make timers a little later than the sender's own, never earlier.
 func (x *autopsy) measure(d lab.Direction) (t tempo) {
-	sent := x.c.Sent[d]
-	sent = sent[:sort.Search(len(sent), func(i int) bool { return x.r.Events[sent[i].Event].At > x.s.from })]
+	sent := x.sentBy(d, x.s.from)
 	sent = sent[max(len(sent)-rttWindow, 0):]
 	type place struct {
 		space  int
