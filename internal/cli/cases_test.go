@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/samewire/samewire/internal/lab"
-	"github.com/samewire/samewire/internal/runner"
+	"github.com/samewire/samewire/internal/site/worker"
 )
 
 // Faults from the field as conditions of a path, each with its control: the
 // smallest input that shows them, on real stacks in virtual time.
 
-func carryOver(t *testing.T, c runner.Carrier, notation string, p lab.Protocol, l lab.Load) lab.Record {
+func carryOver(t *testing.T, c *worker.Pool, notation string, p lab.Protocol, l lab.Load) lab.Record {
 	t.Helper()
 	run := runOf(lab.Cell{Path: notedPath(t, "case", notation), Load: l, Stack: lab.DefaultStack, Site: lab.Virtual, Protocol: p}, 1)
 	return c.Carry(t.Context(), run)

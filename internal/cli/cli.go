@@ -70,15 +70,24 @@ func Main(args []string) int {
 // a worker. It installs no signal handler: waiting for signals would stop the
 // clock for good.
 func workerOnly(args []string) int {
+	args, qlog := withoutQLog(args)
 	if len(args) != 3 || args[0] != "worker" || args[1] != "--site" || lab.SiteName(args[2]) != lab.Virtual {
 		fmt.Fprintln(os.Stderr, "samewire-virtual is the worker for virtual time; it is started by samewire")
 		return exitUsage
 	}
-	if err := work(lab.Virtual, kernelOptions{}); err != nil {
+	if err := work(lab.Virtual, kernelOptions{}, qlog); err != nil {
 		fmt.Fprintln(os.Stderr, "samewire-virtual:", err)
 		return exitFailed
 	}
 	return exitOK
+}
+
+// withoutQLog takes the last argument away if it is the one for qlogs.
+func withoutQLog(args []string) ([]string, bool) {
+	if n := len(args) - 1; n >= 0 && args[n] == "--qlog" {
+		return args[:n], true
+	}
+	return args, false
 }
 
 func run(args []string, s streams) int {

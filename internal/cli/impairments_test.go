@@ -8,7 +8,7 @@ import (
 
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/plan"
-	"github.com/samewire/samewire/internal/runner"
+	"github.com/samewire/samewire/internal/site/worker"
 )
 
 // Each impairment of a path, on real stacks: what the notation asks for happens
@@ -154,7 +154,7 @@ func notedPath(t testing.TB, name, notation string) lab.Path {
 }
 
 // impaired carries out one of the impairments.
-func impaired(t *testing.T, c runner.Carrier, site lab.SiteName, i int, timeout time.Duration) lab.Record {
+func impaired(t *testing.T, c *worker.Pool, site lab.SiteName, i int, timeout time.Duration) lab.Record {
 	t.Helper()
 	k := impairments[i]
 	run := runOf(lab.Cell{

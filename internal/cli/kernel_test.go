@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"github.com/samewire/samewire/internal/lab"
-	"github.com/samewire/samewire/internal/runner"
+	"github.com/samewire/samewire/internal/site/worker"
 )
 
 // runsOf carries out n runs of a cell and returns a metric of each in s, the
 // least first. Runs that the lab spoilt are carried out again.
-func runsOf(t testing.TB, c runner.Carrier, path, load string, p lab.Protocol, metric string, n int) (got []float64) {
+func runsOf(t testing.TB, c *worker.Pool, path, load string, p lab.Protocol, metric string, n int) (got []float64) {
 	t.Helper()
 	for rep := 1; len(got) < n; rep++ {
 		if rep > 3*n {
@@ -28,7 +28,7 @@ func runsOf(t testing.TB, c runner.Carrier, path, load string, p lab.Protocol, m
 	return got
 }
 
-func medianOf(t testing.TB, c runner.Carrier, path, load string, p lab.Protocol, metric string, n int) float64 {
+func medianOf(t testing.TB, c *worker.Pool, path, load string, p lab.Protocol, metric string, n int) float64 {
 	t.Helper()
 	got := runsOf(t, c, path, load, p, metric, n)
 	return (got[(n-1)/2] + got[n/2]) / 2
@@ -38,7 +38,7 @@ func medianOf(t testing.TB, c runner.Carrier, path, load string, p lab.Protocol,
 // stacks can do on a machine that is busy with other things, too. (h2 with many
 // streams has two modes one round trip apart: net/http's small TLS records at
 // a connection's start sometimes fill the initial window of ten packets.)
-func fastestOf(t testing.TB, c runner.Carrier, path, load string, p lab.Protocol, n int) float64 {
+func fastestOf(t testing.TB, c *worker.Pool, path, load string, p lab.Protocol, n int) float64 {
 	t.Helper()
 	return runsOf(t, c, path, load, p, lab.Duration, n)[0]
 }

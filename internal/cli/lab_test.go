@@ -62,7 +62,7 @@ func TestMain(m *testing.M) {
 }
 
 // carrierOf returns a carrier of workers of a site, as samewire itself starts them.
-func carrierOf(t testing.TB, site lab.SiteName, jobs int) runner.Carrier {
+func carrierOf(t testing.TB, site lab.SiteName, jobs int) *worker.Pool {
 	t.Helper()
 	samewire, virtual := build(t)
 	command := worker.VirtualCommand(virtual)
@@ -124,7 +124,7 @@ func presetLoad(t testing.TB, name string) lab.Load {
 }
 
 // carryAll carries out runs, jobs at a time, and returns their records in order.
-func carryAll(t testing.TB, c runner.Carrier, jobs int, runs []lab.Run) []lab.Record {
+func carryAll(t testing.TB, c *worker.Pool, jobs int, runs []lab.Run) []lab.Record {
 	t.Helper()
 	records := make([]lab.Record, len(runs))
 	next := make(chan int)

@@ -26,7 +26,8 @@ type runOptions struct {
 	seed                           uint64
 	jobs, kernelJobs               int
 	kernel                         kernelOptions
-	noCheck                        bool
+	noCheck, qlog                  bool
+	keep                           string
 	out                            string
 	json                           bool
 }
@@ -83,6 +84,8 @@ failed; 2 wrong usage or a bad study; 4 this machine cannot do what was asked;
 	backendFlag(c, &o.kernel.backend)
 	f.BoolVar(&o.kernel.spin, "spin", false, "kernel site: keep the cores awake with idle-priority threads, for delays closer to the path's")
 	f.BoolVar(&o.noCheck, "no-check", false, "kernel site: do not measure the paths before the first run")
+	f.StringVar(&o.keep, "keep", string(lab.KeepFailed), "of which runs the packets are kept, in wire/ in the records' folder, as captures that Wireshark opens decrypted: all, failed (not ok, or with a stall) or none")
+	f.BoolVar(&o.qlog, "qlog", false, "have QUIC's programs write qlogs, and keep them beside the captures: it costs their side processor time")
 	f.StringVar(&o.out, "out", "", "folder for the records (default: samewire-STUDY-TIME)")
 	f.BoolVar(&o.json, "json", false, "print JSON instead of the table")
 	return c
@@ -92,7 +95,7 @@ failed; 2 wrong usage or a bad study; 4 this machine cannot do what was asked;
 // variable must not cost a whole study.
 func noEmptyFlags(cmd *cobra.Command) error {
 	var faults []error
-	for _, name := range []string{"path", "paths", "loads", "protocols", "site", "out"} {
+	for _, name := range []string{"path", "paths", "loads", "protocols", "site", "keep", "out"} {
 		f := cmd.Flags().Lookup(name)
 		if v := f.Value.String(); f.Changed && (v == "" || v == "[]") {
 			faults = append(faults, fmt.Errorf("--%s: the value is empty", name))
@@ -139,7 +142,7 @@ func runStudy(ctx context.Context, s streams, o runOptions, name string, narrow 
 	if err := o.checkPaths(ctx, s.err, p, folder); err != nil {
 		return err
 	}
-	if err := carryOut(ctx, s.err, p, folder, sites); err != nil {
+	if err := o.carryOut(ctx, s.err, p, folder, sites); err != nil {
 		return errors.Join(err, o.print(s.out, folder))
 	}
 	if err := o.print(s.out, folder); err != nil {
@@ -188,7 +191,7 @@ func findPaths(values []string) (paths []lab.Path, err error) {
 }
 
 func (o runOptions) validate() error {
-	var faults []error
+	faults := []error{checkKeep(o.keep)}
 	if len(o.path) > 0 && len(o.paths) > 0 {
 		faults = append(faults, errors.New("--path takes the place of the study's paths, and --paths chooses among them: give one of the two"))
 	}
@@ -222,14 +225,18 @@ func (o runOptions) folder(text []byte, p lab.Plan) (*store.Folder, error) {
 }
 
 // carryOut carries out what the folder does not have yet.
-func carryOut(ctx context.Context, out io.Writer, p lab.Plan, folder *store.Folder, sites openedSites) error {
+func (o runOptions) carryOut(ctx context.Context, out io.Writer, p lab.Plan, folder *store.Folder, sites openedSites) error {
 	done, err := folder.Done()
+	if err != nil {
+		return exit(exitFailed, err)
+	}
+	keep, err := keepOf(o.keep, folder.Dir())
 	if err != nil {
 		return exit(exitFailed, err)
 	}
 	g := newProgress(out, p, done, sites.jobs())
 	err = runner.Run(ctx, p, runner.Options{
-		Carriers: sites.carriers(), Jobs: sites.jobs(), Done: done, Sink: folder, Observer: g,
+		Carriers: sites.carriers(), Jobs: sites.jobs(), Done: done, Keep: keep, Sink: folder, Observer: g,
 	})
 	g.close()
 	switch {
@@ -269,6 +276,7 @@ func summarise(folder *store.Folder) (stats.Output, error) {
 	for _, l := range p.LeftOut {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("site %s was left out: %s", l.Site, l.Why))
 	}
+	out.Warnings = append(out.Warnings, keptWarnings(records)...)
 	out.Warnings = append(out.Warnings, warnings...)
 	out.Warnings = append(out.Warnings, folder.Warnings()...)
 	return out, nil
@@ -282,7 +290,7 @@ func openSites(ctx context.Context, study lab.Study, asked bool, o runOptions, s
 	var have []lab.SiteName
 	var faults []error
 	for _, name := range study.Sites {
-		site, err := openSiteNamed(ctx, name, siteOptions{jobs: o.jobs, kernelJobs: o.kernelJobs, kernel: o.kernel}, say)
+		site, err := openSiteNamed(ctx, name, siteOptions{jobs: o.jobs, kernelJobs: o.kernelJobs, kernel: o.kernel, qlog: o.qlog}, say)
 		if err != nil {
 			left = append(left, lab.LeftOut{Site: name, Why: oneLine(err)})
 			faults = append(faults, fmt.Errorf("site %s: %s", name, oneLine(err)))

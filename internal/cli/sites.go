@@ -23,6 +23,7 @@ type siteOptions struct {
 	jobs       int // runs at a time in virtual time; 0: one for each core
 	kernelJobs int // runs at a time on the kernel site; 0: one
 	kernel     kernelOptions
+	qlog       bool // the programs write qlogs
 }
 
 // openSite is a site that can carry out runs on this machine.
@@ -75,7 +76,9 @@ func siteCommand(ctx context.Context, name lab.SiteName, o siteOptions, say func
 		if err != nil {
 			return worker.Command{}, err
 		}
-		return worker.VirtualCommand(path), nil
+		c := worker.VirtualCommand(path)
+		c.Args = append(c.Args, o.args()...)
+		return c, nil
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -83,7 +86,7 @@ func siteCommand(ctx context.Context, name lab.SiteName, o siteOptions, say func
 	}
 	c := worker.Command{
 		Path: self,
-		Args: []string{"worker", "--site", string(name)},
+		Args: append([]string{"worker", "--site", string(name)}, o.args()...),
 	}
 	if name == lab.Kernel {
 		c.Attr = kernel.WorkerAttr()
@@ -91,6 +94,14 @@ func siteCommand(ctx context.Context, name lab.SiteName, o siteOptions, say func
 		c.Args = append(c.Args, o.kernel.args()...)
 	}
 	return c, nil
+}
+
+// args are the flags of any site's worker that say the same.
+func (o siteOptions) args() []string {
+	if o.qlog {
+		return []string{"--qlog"}
+	}
+	return nil
 }
 
 // args are the worker's flags that say the same.

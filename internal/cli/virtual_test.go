@@ -145,7 +145,7 @@ func cellEdge(t testing.TB, n int, protocols ...lab.Protocol) (medians []float64
 		slices.Sort(took)
 		medians = append(medians, (took[(n-1)/2]+took[n/2])/2)
 	}
-	c.(interface{ Close() }).Close()
+	c.Close()
 	return medians, virtual / (childrenCPU(t) - before)
 }
 

@@ -20,19 +20,21 @@ import (
 func newWorker() *cobra.Command {
 	var site string
 	var options kernelOptions
+	var qlog bool
 	c := &cobra.Command{
 		Use:    "worker",
 		Short:  "Carry out runs for another samewire (internal)",
 		Hidden: true,
 		Args:   cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := work(lab.SiteName(site), options); err != nil {
+			if err := work(lab.SiteName(site), options, qlog); err != nil {
 				return exit(exitFailed, fmt.Errorf("worker: %w", err))
 			}
 			return nil
 		},
 	}
 	c.Flags().StringVar(&site, "site", "", "virtual, process or kernel")
+	c.Flags().BoolVar(&qlog, "qlog", false, "have the programs write qlogs")
 	c.Flags().BoolVar(&options.spin, "spin", false, "keep the cores awake")
 	c.Flags().BoolVar(&options.noOffload, "no-offload", false, "kernel site: no offload on the devices")
 	backendFlag(c, &options.backend)
@@ -56,7 +58,7 @@ func newSpin() *cobra.Command {
 }
 
 // work is a worker's life.
-func work(site lab.SiteName, options kernelOptions) error {
+func work(site lab.SiteName, options kernelOptions, qlog bool) error {
 	hello := worker.Hello{Samewire: lab.Version, Build: worker.Build, Site: site, Virtual: virtualClock}
 	var carrier worker.Carrier
 	var prepare func(lab.Run)
@@ -65,22 +67,30 @@ func work(site lab.SiteName, options kernelOptions) error {
 		if !virtualClock {
 			return fmt.Errorf("site %s: this program's clock is real", site)
 		}
-		carrier = runner.Direct{Site: newInprocSite(site)}
+		carrier = inprocCarrier(site, qlog)
 		prepare = func(run lab.Run) {
 			runtime.GC() // now, so that it is not in the middle of the run
 			reseed(run)
 		}
 	case lab.Process:
-		carrier = runner.Direct{Site: newInprocSite(site)}
+		carrier = inprocCarrier(site, qlog)
 	case lab.Kernel:
 		if err := options.backend.Check(); err != nil {
 			hello.Problem = err.Error()
 		}
-		carrier = runner.Direct{Site: newKernelSite(options)}
+		kernelSite := newKernelSite(options)
+		kernelSite.site.QLog = qlog
+		carrier = runner.Direct{Site: kernelSite, Keeper: keeper{}}
 	default:
 		return fmt.Errorf("unknown site %q; want virtual, process or kernel", site)
 	}
 	return worker.Loop(os.Stdin, os.NewFile(3, "answers"), hello, prepare, carrier)
+}
+
+func inprocCarrier(name lab.SiteName, qlog bool) runner.Direct {
+	site := newInprocSite(name)
+	site.site.QLog = qlog
+	return runner.Direct{Site: site, Keeper: keeper{}}
 }
 
 // reseed makes TLS's and QUIC's randomness follow from the run's seed. Only the

@@ -20,6 +20,7 @@ type Record struct {
 	Server   Side      `json:"server"`
 	Client   Side      `json:"client"`
 	Lateness Lateness  `json:"lateness"`
+	Kept     *Kept     `json:"kept"` // null: nothing was to be kept
 
 	// Connections the client opened for the load, by its own account.
 	Connections *int `json:"connections"`

@@ -17,16 +17,26 @@ const setUp = 30 * time.Second
 
 // Direct carries out runs on a site whose hosts it can open itself.
 type Direct struct {
-	Site Site
+	Site   Site
+	Keeper Keeper // nil: nothing is ever kept
 }
 
-// Carry carries out one run on fresh hosts.
+// Carry carries out one run on fresh hosts. Nothing but the record is kept.
 func (d Direct) Carry(ctx context.Context, run lab.Run) lab.Record {
-	m, err := d.measure(ctx, run)
+	return d.CarryOut(ctx, lab.Order{Run: run, Attempt: 1})
+}
+
+// CarryOut carries out one run on fresh hosts.
+func (d Direct) CarryOut(ctx context.Context, order lab.Order) lab.Record {
+	m, err := d.measure(ctx, order.Run)
 	if cause := ctx.Err(); cause != nil {
 		err = errors.Join(fmt.Errorf("given up in the middle: %w", cause), err)
 	}
-	return describe(run, m, err)
+	record := describe(order.Run, m, err)
+	if d.Keeper != nil && m.hosts != nil {
+		record.Kept = d.Keeper.Keep(order, m.hosts, record)
+	}
+	return record
 }
 
 // measured is what one run left behind, as far as it got.
@@ -35,6 +45,7 @@ type measured struct {
 	facts   lab.Facts
 	getErr  error
 	loadRan bool
+	hosts   Hosts // closed; nil: they could not be opened
 }
 
 // measure sets up, measures and tears down. Its error says why the load could
@@ -46,6 +57,7 @@ func (d Direct) measure(ctx context.Context, run lab.Run) (m measured, err error
 	if err != nil {
 		return m, fmt.Errorf("open hosts: %w", err)
 	}
+	m.hosts = hosts
 	defer func() { err = errors.Join(err, wrap("close hosts", hosts.Close())) }()
 	if err := hosts.Serve(open); err != nil {
 		return m, fmt.Errorf("start server: %w", err)

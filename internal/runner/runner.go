@@ -21,6 +21,7 @@ type Options struct {
 	Carriers map[lab.SiteName]Carrier // one for each site of the plan
 	Jobs     map[lab.SiteName]int     // runs at a time; 0 means 1
 	Done     map[string]bool          // IDs of runs to leave out, as a resumed study does
+	Keep     lab.Keep                 // what is kept besides the records
 	Sink     Sink
 	Observer Observer // may be nil
 }
@@ -106,7 +107,7 @@ func runOne(ctx context.Context, run lab.Run, o Options) error {
 			return nil
 		}
 		o.Observer.Started(run, attempt)
-		record := o.Carriers[run.Cell.Site].Carry(ctx, run)
+		record := o.Carriers[run.Cell.Site].CarryOut(ctx, lab.Order{Run: run, Attempt: attempt, Keep: o.Keep})
 		if givenUp(ctx) && record.Outcome == lab.Invalid {
 			return nil // given up in the middle: no result
 		}

@@ -19,7 +19,8 @@ type fake struct {
 	during func(run lab.Run)
 }
 
-func (f *fake) Carry(_ context.Context, run lab.Run) lab.Record {
+func (f *fake) CarryOut(_ context.Context, order lab.Order) lab.Record {
+	run := order.Run
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.seen = append(f.seen, run.ID)
@@ -148,7 +149,7 @@ func TestRunsThatCannotBeTriedAreRecords(t *testing.T) {
 		lab.Unsupported: fmt.Errorf("cc bbr: %w", lab.ErrUnsupported),
 		lab.Invalid:     errors.New("no device"),
 	} {
-		r := Direct{failing{err}}.Carry(t.Context(), lab.Run{ID: "x"})
+		r := Direct{Site: failing{err}}.Carry(t.Context(), lab.Run{ID: "x"})
 		if r.Outcome != want || r.Reason == "" || len(r.Samples) != len(lab.Metrics()) || r.Requests == nil {
 			t.Errorf("got %s (%s) with %d samples, want %s", r.Outcome, r.Reason, len(r.Samples), want)
 		}

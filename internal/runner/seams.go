@@ -32,7 +32,14 @@ type Hosts interface {
 // Carrier carries out runs. It never fails: what went wrong is in the record.
 // It must be safe for concurrent use.
 type Carrier interface {
-	Carry(ctx context.Context, run lab.Run) lab.Record
+	CarryOut(ctx context.Context, order lab.Order) lab.Record
+}
+
+// Keeper keeps of a run what its order wants besides the record. What could not
+// be kept is told in the result, and is no fault of the run.
+type Keeper interface {
+	// Keep is called once the hosts are closed. Nil: nothing was to be kept.
+	Keep(order lab.Order, hosts Hosts, record lab.Record) *lab.Kept
 }
 
 // Sink keeps records. Put returns when the record cannot be lost any more.

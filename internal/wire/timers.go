@@ -112,7 +112,7 @@ func (w *watch) slack(wait time.Duration) time.Duration {
 func (w *watch) run() *watch {
 	s := w.x.s
 	sends := w.x.sends(w.side, w.base, s.to, w.any)
-	base, wait := w.base, w.first
+	base, wait := w.base, max(w.first, time.Millisecond) // without delays there is no round trip to wait for
 	for done := false; !done; {
 		for len(sends) > 0 && sends[0] <= base {
 			sends = sends[1:]

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/samewire/samewire/internal/lab"
@@ -22,6 +23,7 @@ type qlog struct {
 	all  *tracings
 	name string
 	data bytes.Buffer
+	full bool // it was longer
 }
 
 // Tracing is where the host's program leaves its secrets and, if the site was
@@ -53,6 +55,9 @@ func (t *tracings) open(name string) io.WriteCloser {
 func (q *qlog) Write(b []byte) (int, error) {
 	q.all.mu.Lock()
 	defer q.all.mu.Unlock()
+	if q.full = q.full || q.data.Len()+len(b) > lab.MaxQLog; q.full {
+		return len(b), nil
+	}
 	return q.data.Write(b)
 }
 
@@ -64,4 +69,16 @@ func (t *tracings) secrets() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.keys.Bytes())
+}
+
+// read returns the qlogs that were written so far, those of one connection in
+// the same place on both sides: their names begin with the connection's ID.
+func (t *tracings) read(side string) (all []lab.QLog) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, q := range t.qlogs {
+		all = append(all, lab.QLog{Side: side, Name: q.name, Data: lab.WholeEvents(q.data.Bytes(), q.full)})
+	}
+	slices.SortFunc(all, func(a, b lab.QLog) int { return strings.Compare(a.Name, b.Name) })
+	return all
 }

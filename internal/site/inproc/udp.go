@@ -31,6 +31,17 @@ func (c *udpConn) Close() error {
 	return err
 }
 
+// LocalAddr returns the socket's address. Where that is of no host in particular
+// it is without an IP address, as quic-go's qlogs need it: gonet's is of none but
+// not nil, at which they panic (toTupleEndpointInfo, quic-go v0.65.0).
+func (c *udpConn) LocalAddr() net.Addr {
+	a, ok := c.UDPConn.LocalAddr().(*net.UDPAddr)
+	if ok && len(a.IP) == 0 {
+		a.IP = nil
+	}
+	return a
+}
+
 // SyscallConn returns a connection without a descriptor. quic-go looks for the
 // path's MTU only where it could forbid fragmentation through one; here the
 // link never fragments.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/wire"
 )
 
 var errLinux = errors.New("the kernel site needs Linux")
@@ -44,6 +45,12 @@ func (h *Hosts) Get(context.Context) (lab.Report, error) { return lab.Report{}, 
 
 // Facts returns none.
 func (h *Hosts) Facts() lab.Facts { return lab.Facts{} }
+
+// Capture returns none.
+func (h *Hosts) Capture() *wire.Capture { return nil }
+
+// QLogs returns none.
+func (h *Hosts) QLogs() []lab.QLog { return nil }
 
 // Close does nothing.
 func (h *Hosts) Close() error { return nil }

@@ -10,15 +10,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/wire/keylog"
 )
 
 // maxSecrets bounds what is read of a program's key log, in bytes: the secrets of
-// some 20,000 connections. maxQLog bounds a qlog.
-const (
-	maxSecrets = 16 << 20
-	maxQLog    = 256 << 20
-)
+// some 20,000 connections.
+const maxSecrets = 16 << 20
 
 // tracings is a private folder of the run in which its programs leave what makes
 // their packets readable, as their environment tells them.
@@ -79,6 +77,30 @@ func (t *tracings) secrets() []byte {
 		logs = append(logs, log)
 	}
 	return keylog.Merge(logs...)
+}
+
+// readQLogs reads the qlogs that both sides left, those of one connection in the
+// same place, as far as their names begin with the connection's ID.
+func (t *tracings) readQLogs() (all []lab.QLog) {
+	if !t.qlog {
+		return nil
+	}
+	for _, side := range []string{clientSide, serverSide} {
+		entries, err := os.ReadDir(t.qlogs(side)) // in the order of their names
+		if err != nil {
+			continue // the program took the folder away
+		}
+		for _, e := range entries {
+			data, err := readPlain(filepath.Join(t.qlogs(side), e.Name()), lab.MaxQLog+1)
+			if err != nil {
+				continue // no plain file
+			}
+			cut := len(data) > lab.MaxQLog
+			data = lab.WholeEvents(data[:min(len(data), lab.MaxQLog)], cut)
+			all = append(all, lab.QLog{Side: side, Name: e.Name(), Data: data})
+		}
+	}
+	return all
 }
 
 // readPlain reads at most limit bytes of a file, which must be a plain one: a

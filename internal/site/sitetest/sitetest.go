@@ -64,7 +64,7 @@ func (s Site) carry(t *testing.T, run lab.Run) lab.Record {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	return s.Carrier.Carry(ctx, run)
+	return s.Carrier.CarryOut(ctx, lab.Order{Run: run, Attempt: 1})
 }
 
 func (s Site) carryOK(t *testing.T, run lab.Run) lab.Record {
@@ -312,7 +312,7 @@ func (s Site) interrupted(t *testing.T) {
 	run.Cell.Path.Down.Loss.Share = 1
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if r := s.Carrier.Carry(ctx, run); r.Outcome == lab.OK {
+	if r := s.Carrier.CarryOut(ctx, lab.Order{Run: run, Attempt: 1}); r.Outcome == lab.OK {
 		t.Errorf("a run without an answer is ok: %+v", r)
 	}
 	s.carryOK(t, s.Run(lab.H2))

@@ -32,13 +32,18 @@ func NewPool(c Command, size int, limit func(lab.Run) time.Duration, blank func(
 	return p
 }
 
-// Carry has a worker carry out the run. Where the worker failed the record is
-// invalid and says why.
+// Carry has a worker carry out the run. Nothing but the record is kept.
 func (p *Pool) Carry(ctx context.Context, run lab.Run) lab.Record {
+	return p.CarryOut(ctx, lab.Order{Run: run, Attempt: 1})
+}
+
+// CarryOut has a worker carry out the run. Where the worker failed the record is
+// invalid and says why.
+func (p *Pool) CarryOut(ctx context.Context, order lab.Order) lab.Record {
 	began := time.Now()
-	record, err := p.carry(ctx, run)
+	record, err := p.carry(ctx, order)
 	if err != nil {
-		record = p.blank(run)
+		record = p.blank(order.Run)
 		record.Outcome, record.Reason = lab.Invalid, err.Error()
 	}
 	record.Started = began.UTC().Format(time.RFC3339Nano)
@@ -46,7 +51,7 @@ func (p *Pool) Carry(ctx context.Context, run lab.Run) lab.Record {
 	return record
 }
 
-func (p *Pool) carry(ctx context.Context, run lab.Run) (lab.Record, error) {
+func (p *Pool) carry(ctx context.Context, order lab.Order) (lab.Record, error) {
 	var w *process
 	select {
 	case w = <-p.free:
@@ -65,7 +70,7 @@ func (p *Pool) carry(ctx context.Context, run lab.Run) (lab.Record, error) {
 			return lab.Record{}, fmt.Errorf("the worker cannot work: %s", problem)
 		}
 	}
-	record, err := w.ask(ctx, run, p.limit(run))
+	record, err := w.ask(ctx, order, p.limit(order.Run))
 	if err != nil {
 		w.kill()
 		w = nil

@@ -149,11 +149,12 @@ func (p *process) death(read error) error {
 }
 
 // ask sends a run and waits for its record.
-func (p *process) ask(ctx context.Context, run lab.Run, limit time.Duration) (lab.Record, error) {
+func (p *process) ask(ctx context.Context, order lab.Order, limit time.Duration) (lab.Record, error) {
 	var r lab.Record
 	traces := lab.Traces{}
+	run := order.Run
 	traces.Add(run.Cell.Path)
-	if err := p.send(run, traces); err != nil {
+	if err := p.send(order, traces); err != nil {
 		return r, err
 	}
 	line, err := p.line(ctx, limit)
@@ -171,8 +172,8 @@ func (p *process) ask(ctx context.Context, run lab.Run, limit time.Duration) (la
 }
 
 // send orders a run, with those of its traces that the worker has not got yet.
-func (p *process) send(run lab.Run, traces lab.Traces) error {
-	o := order{Run: run, Traces: lab.Traces{}}
+func (p *process) send(asked lab.Order, traces lab.Traces) error {
+	o := order{Order: asked, Traces: lab.Traces{}}
 	for digest, data := range traces {
 		if !p.sent[digest] {
 			o.Traces[digest], p.sent[digest] = data, true

@@ -25,16 +25,16 @@ type Hello struct {
 	Problem  string       `json:"problem"` // why this worker cannot carry out runs here; empty: it can
 }
 
-// order is what a worker is asked to do: a run, and the contents of the traces
+// order is what a worker is asked to do: a run, what of it to keep, and the contents of the traces
 // that its path names, as far as the worker has not been sent them before.
 type order struct {
-	Run    lab.Run    `json:"run"`
+	lab.Order
 	Traces lab.Traces `json:"traces,omitempty"`
 }
 
 // Carrier carries out runs inside the worker.
 type Carrier interface {
-	Carry(ctx context.Context, run lab.Run) lab.Record
+	CarryOut(ctx context.Context, order lab.Order) lab.Record
 }
 
 // Loop is a worker's life: it says hello, then carries out the runs that it
@@ -53,31 +53,31 @@ func Loop(in io.Reader, out io.Writer, hello Hello, prepare func(lab.Run), c Car
 		if err != nil {
 			return fmt.Errorf("read run: %w", err)
 		}
-		run, err := readOrder(line, traces)
+		o, err := readOrder(line, traces)
 		if err != nil {
 			return fmt.Errorf("decode run: %w", err)
 		}
 		if prepare != nil {
-			prepare(run)
+			prepare(o.Run)
 		}
-		if err := writeLine(out, c.Carry(context.Background(), run)); err != nil {
-			return fmt.Errorf("answer run %s: %w", run.ID, err)
+		if err := writeLine(out, c.CarryOut(context.Background(), o)); err != nil {
+			return fmt.Errorf("answer run %s: %w", o.Run.ID, err)
 		}
 	}
 }
 
 // readOrder reads an order. Its traces are kept for later ones.
-func readOrder(line []byte, traces lab.Traces) (lab.Run, error) {
+func readOrder(line []byte, traces lab.Traces) (lab.Order, error) {
 	var o order
 	if err := json.Unmarshal(line, &o); err != nil {
-		return lab.Run{}, err
+		return lab.Order{}, err
 	}
 	if err := o.Traces.Check(); err != nil {
-		return lab.Run{}, err
+		return lab.Order{}, err
 	}
 	maps.Copy(traces, o.Traces)
 	err := traces.Attach(&o.Run.Cell.Path)
-	return o.Run, err
+	return o.Order, err
 }
 
 func writeLine[T any](w io.Writer, v T) error {

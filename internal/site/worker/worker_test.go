@@ -40,7 +40,8 @@ func TestMain(m *testing.M) {
 // script carries out runs by their IDs.
 type script struct{}
 
-func (script) Carry(_ context.Context, run lab.Run) lab.Record {
+func (script) CarryOut(_ context.Context, order lab.Order) lab.Record {
+	run := order.Run
 	switch run.ID {
 	case "panic":
 		panic("a planted fault")
@@ -198,7 +199,7 @@ func TestOrders(t *testing.T) {
 	for range 2 {
 		traces := lab.Traces{}
 		traces.Add(run.Cell.Path)
-		if err := p.send(run, traces); err != nil {
+		if err := p.send(lab.Order{Run: run}, traces); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -207,7 +208,7 @@ func TestOrders(t *testing.T) {
 	}
 	traces := lab.Traces{}
 	for line := range strings.Lines(in.String()) {
-		if got, err := readOrder([]byte(line), traces); err != nil || got != run {
+		if got, err := readOrder([]byte(line), traces); err != nil || got.Run != run {
 			t.Errorf("%s: %+v, %v", line, got, err)
 		}
 	}

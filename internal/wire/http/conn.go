@@ -13,6 +13,7 @@ type Conn struct {
 	protocol protocol
 	sniffed  [2][]byte // while the protocol is not known: at most len(preface)
 	dead     [2]bool
+	lost     bool // bytes of the client are missing
 	h1       h1
 	h2       h2
 	list     []Event // of the present call
@@ -96,7 +97,10 @@ func (c *Conn) Close(d lab.Direction) []Event {
 
 // Lost says that bytes of a direction are missing from here on: nothing more is
 // read in it.
-func (c *Conn) Lost(d lab.Direction) { c.dead[d] = true }
+func (c *Conn) Lost(d lab.Direction) {
+	c.dead[d] = true
+	c.lost = c.lost || d == lab.Up
+}
 
 // Restart says that what a direction has brought so far never reached the
 // application (rejected early data): it begins again at offset 0, with the same

@@ -40,6 +40,7 @@ type h1way struct {
 	offset  int64
 	state   state
 	line    []byte // so far
+	begin   int64  // of the line
 	long    bool   // it is longer than maxLine
 	count   uint64 // messages that ended
 	started bool   // the message's start was told
@@ -100,6 +101,9 @@ func (c *Conn) line1(d lab.Direction, data []byte) int {
 		w.started, w.length = true, -1
 		c.add(Event{Kind: startKind(d), Way: d, Stream: w.count, Begin: w.offset, End: w.offset + 1})
 	}
+	if len(w.line) == 0 {
+		w.begin = w.offset
+	}
 	n := bytes.IndexByte(data, '\n') + 1
 	part := data[:n]
 	if n == 0 {
@@ -108,14 +112,13 @@ func (c *Conn) line1(d lab.Direction, data []byte) int {
 	keep := min(len(part), maxLine-len(w.line))
 	w.line = append(w.line, part[:keep]...)
 	w.long = w.long || keep < len(part)
-	begin := w.offset
 	w.offset += int64(len(part))
 	if n == 0 {
 		return len(part)
 	}
 	line := bytes.TrimRight(w.line, "\r\n")
 	if why := c.take1(d, line); why != "" {
-		c.broken(d, begin, why)
+		c.broken(d, w.begin, why)
 	}
 	w.line, w.long = w.line[:0], false
 	return n
@@ -159,7 +162,10 @@ func (c *Conn) end1(d lab.Direction, begin int64) {
 // first1 reads a request line or a status line (RFC 9112, sections 3 and 4).
 func (c *Conn) first1(d lab.Direction, line []byte) string {
 	w := &c.h1.ways[d]
-	if len(line) == 0 && !w.started {
+	if !w.started {
+		if len(line) > 0 {
+			return "a bare carriage return before the first line"
+		}
 		return "" // before a request line (RFC 9112, section 2.2)
 	}
 	w.length, w.chunked, w.coded = -1, false, false

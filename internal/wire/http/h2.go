@@ -108,7 +108,7 @@ func (c *Conn) preface(data []byte) []byte {
 	w := &c.h2.ways[lab.Up]
 	n := min(len(data), len(preface)-w.preface)
 	if string(data[:n]) != preface[w.preface:w.preface+n] {
-		c.broken(lab.Up, w.offset, "no connection preface of HTTP/2")
+		c.broken(lab.Up, 0, "no connection preface of HTTP/2")
 		return nil
 	}
 	w.preface += n
@@ -142,7 +142,7 @@ func (c *Conn) stream2(d lab.Direction, id uint32) *h2stream {
 	if s := h.streams[id]; s != nil {
 		return s
 	}
-	if newest := &h.ways[d].newest; id > *newest && (d == lab.Up || c.dead[lab.Up]) {
+	if newest := &h.ways[d].newest; id > *newest && (d == lab.Up || c.lost) {
 		*newest = id
 		return c.open2(d, id)
 	}

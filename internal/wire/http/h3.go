@@ -137,7 +137,7 @@ func (c *H3) read(s *h3stream, data []byte) []byte {
 		return c.payload(s, data)
 	}
 	n := s.take(data, s.headerSize())
-	if len(s.kept) == s.headerSize() {
+	if len(s.kept) == s.headerSize() { // it grows with the bytes that are there
 		c.header(s)
 	}
 	return data[n:]

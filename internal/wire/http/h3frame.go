@@ -46,12 +46,8 @@ func (s *h3stream) take(data []byte, size int) int {
 	return n
 }
 
-// header takes a whole header, if it is one: the size that is needed grows with
-// the bytes that are there.
+// header takes a whole header.
 func (c *H3) header(s *h3stream) {
-	if s.headerSize() > len(s.kept) {
-		return
-	}
 	v, n := varint(s.kept)
 	switch {
 	case !s.typed:
