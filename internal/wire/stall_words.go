@@ -89,8 +89,8 @@ func (r *Reading) times(at []time.Duration) string {
 func (r *Reading) meanwhile(d lab.Direction, s silence, asleep bool) string {
 	var at []time.Duration
 	dropped := map[lab.Reason]int{}
-	for i := range r.Events {
-		if e := &r.Events[i]; e.Way == d && e.At > s.from && e.At < s.to {
+	for i := r.offered(s.from); i < r.offered(s.to-1); i++ {
+		if e := &r.Events[i]; e.Way == d {
 			at = append(at, e.At)
 			dropped[e.Fate.Drop]++
 		}
@@ -124,7 +124,7 @@ func (r *Reading) named(x *autopsy) string {
 }
 
 // clockTime is a time of the run, since the load's start.
-func (r *Reading) clockTime(t time.Duration) string { return length(t - r.Capture.Start) }
+func (r *Reading) clockTime(t time.Duration) string { return length(t - r.began()) }
 
 // length is a duration in ms below a second, and else in s, with three digits
 // after the point at most.
