@@ -13,9 +13,9 @@ import (
 //     added at the end, and one packet looks at no more than lanePieces;
 //   - a piece that is sent again in other portions stays one piece: its carrier
 //     is the newest packet that carried any byte of it.
-type lane struct{ pieces []repeatable }
+type lane struct{ pieces []pieceOf }
 
-type repeatable struct {
+type pieceOf struct {
 	begin, end int64
 	carrier    int
 }
@@ -27,7 +27,7 @@ const lanePieces = 64
 // packet that carried the first of them that was sent before; -1: none was.
 func (l *lane) carry(begin, end int64, i int) (before int) {
 	before = -1
-	k, _ := slices.BinarySearchFunc(l.pieces, begin, func(p repeatable, begin int64) int {
+	k, _ := slices.BinarySearchFunc(l.pieces, begin, func(p pieceOf, begin int64) int {
 		if p.end <= begin {
 			return -1
 		}
@@ -45,7 +45,7 @@ func (l *lane) carry(begin, end int64, i int) (before int) {
 		last = max(begin, l.pieces[n-1].end)
 	}
 	if end > last {
-		l.pieces = append(l.pieces, repeatable{last, end, i})
+		l.pieces = append(l.pieces, pieceOf{last, end, i})
 	}
 	return before
 }

@@ -296,10 +296,10 @@ func TestHoleIsNoStall(t *testing.T) {
 func TestMeasuredRoundTripCounts(t *testing.T) {
 	s := newStage("tcp", 900)
 	s.send(0, lab.Up, cast{flags: ip.SYN})
-	s.r.Capture.Packets[0].Left = millis(200)
+	s.r.Capture.Packets[0].Left = ms(200)
 	s.send(200, lab.Down, cast{flags: ip.SYN, acks: true, window: 60000})
-	s.r.Capture.Packets[1].Left = millis(300)
-	s.c.Sent[lab.Up][0].Acked = millis(300)
+	s.r.Capture.Packets[1].Left = ms(300)
+	s.c.Sent[lab.Up][0].Acked = ms(300)
 	s.send(300, lab.Up, cast{acks: true, window: 60000, offset: 1, size: 500, lost: true, messages: []MessageKind{ClientHello}})
 	if found := s.find(About{}); len(found) != 0 {
 		t.Errorf("600 ms beside a round trip of 300 ms: %+v", found)
