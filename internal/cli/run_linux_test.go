@@ -234,12 +234,19 @@ func TestOrdinaryUser(t *testing.T) {
 	// A TUN device as distributions have it, in a mount namespace of its own.
 	script := `mount -t tmpfs none /dev/net && mknod /dev/net/tun c 10 200 && chmod 666 /dev/net/tun && cd ` + dir +
 		` && exec setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=` + dir + ` ` + samewire +
-		` run --site kernel --reps 1 --loads cold --paths wired --out ` + dir + `/out`
+		` run --site kernel --reps 1 --loads cold --paths wired --keep all --out ` + dir + `/out`
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	said, err := exec.CommandContext(ctx, "unshare", "-m", "sh", "-c", script).CombinedOutput()
 	if err != nil || lines(filepath.Join(dir, "out")) < 3 || !bytes.Contains(said, []byte("wired")) {
 		t.Errorf("as an ordinary user: %v: %s", err, said)
+	}
+	for _, r := range recordsOf(t, filepath.Join(dir, "out")) {
+		if r.Kept == nil || r.Kept.Error != "" {
+			t.Errorf("as an ordinary user: kept %+v", r.Kept)
+		} else if c := readCapture(t, filepath.Join(dir, "out", r.Kept.Capture)); len(c.Secrets) == 0 {
+			t.Error("as an ordinary user: a capture without secrets")
+		}
 	}
 	wantNoLeftovers(t)
 }

@@ -156,7 +156,7 @@ func Resume(dir string, plan lab.Plan) (*Folder, error) {
 	}
 	f := &Folder{dir: dir, plan: plan, records: records}
 	torn, err := records.mend()
-	err = errors.Join(err, removeHalves(dir))
+	removeHalves(dir)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("resume record folder %s: %w", dir, err), records.close())
 	}

@@ -52,19 +52,17 @@ func KeepFile(dir, name string, write func(io.Writer) error) (err error) {
 	return syncDir(filepath.Dir(name))
 }
 
-// removeHalves removes what killed workers left half written. Only the folder's
-// writer may do so, before it starts workers.
-func removeHalves(dir string) error {
+// removeHalves removes what killed workers left half written, as far as it can.
+// Only the folder's writer may do so, before it starts workers.
+func removeHalves(dir string) {
 	dir = filepath.Join(dir, WireFolder)
 	entries, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+	if err != nil {
+		return // nothing was kept, or it is no folder: those who keep something say so
 	}
-	var errs []error
 	for _, e := range entries {
 		if e.Name()[0] == '.' {
-			errs = append(errs, os.Remove(filepath.Join(dir, e.Name())))
+			_ = os.Remove(filepath.Join(dir, e.Name()))
 		}
 	}
-	return errors.Join(errs...)
 }
