@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/samewire/samewire/internal/lab"
-	"github.com/samewire/samewire/internal/runner"
+	"github.com/samewire/samewire/internal/site/worker"
 )
 
 // What the wire shows of senders whose ways are known: gVisor's TCP has an
@@ -14,7 +14,7 @@ import (
 // quic-go has 32 packets, Reno with a factor of 0.7, and paces.
 
 // sending carries out one download and returns the server as a sender.
-func sending(t *testing.T, c runner.Carrier, notation, cc string, p lab.Protocol, size float64) (lab.Record, lab.SenderFacts) {
+func sending(t *testing.T, c *worker.Pool, notation, cc string, p lab.Protocol, size float64) (lab.Record, lab.SenderFacts) {
 	t.Helper()
 	stack := lab.DefaultStack
 	stack.CC = cc

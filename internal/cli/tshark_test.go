@@ -127,7 +127,7 @@ func TestReadAsTsharkReads(t *testing.T) {
 					run := runOf(lab.Cell{Path: notedPath(t, "oracle", c.notation), Load: presetLoad(t, "ten-small"), Stack: stack, Site: site, Protocol: p}, 1)
 					run.Lateness = 0
 					_, file := captured(t, carrierOf(t, site, 1), run)
-					compare(t, p, name != "clean", wire.Read(readCapture(t, file)), asTsharkReads(t, file))
+					compare(t, p, name != "clean", wire.Read(mustCapture(t, file)), asTsharkReads(t, file))
 				})
 			}
 		}
