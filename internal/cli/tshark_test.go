@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -228,5 +230,37 @@ func compareQUIC(t *testing.T, e wire.Event, f frame) {
 	}
 	if !slices.Equal(numbers, f.numbers) || !slices.Equal(frames, theirs) {
 		t.Errorf("packet %d (%s): QUIC %v with %v; tshark reads %v with %v", e.N, e.Problem, numbers, frames, f.numbers, theirs)
+	}
+}
+
+// TestWhatTsharkWritesIsRead holds that a capture that Wireshark's programs have
+// saved again comes back as it was, and that as a pcap file, which has neither
+// interfaces nor comments, it has the same packets in the same directions.
+func TestWhatTsharkWritesIsRead(t *testing.T) {
+	needTshark(t)
+	c := carrierOf(t, lab.Virtual, 1)
+	for _, p := range []lab.Protocol{lab.H2, lab.H3} {
+		_, file := captured(t, c, cellRun(t, lab.Virtual, "loss-3", "ten-small", p, 1))
+		want := readCapture(t, file)
+		for _, format := range []string{"pcapng", "nsecpcap"} {
+			saved := file + "." + format
+			if said, err := exec.Command("tshark", "-r", file, "-F", format, "-w", saved).CombinedOutput(); err != nil {
+				t.Fatalf("tshark: %v: %s", err, said)
+			}
+			got := readCapture(t, saved)
+			if format == "pcapng" && !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: saved again it has %d packets called %q; want %d called %q", p, len(got.Packets), got.Name, len(want.Packets), want.Name)
+			}
+			if len(got.Packets) != len(want.Packets) {
+				t.Fatalf("%s as %s: %d packets, want %d", p, format, len(got.Packets), len(want.Packets))
+			}
+			first := want.Packets[0].At
+			for i, a := range got.Packets {
+				b := want.Packets[i]
+				if format != "pcapng" && (a.Way != b.Way || a.At != b.At-first || a.Size != b.Size || !bytes.Equal(a.Data, b.Data)) {
+					t.Fatalf("%s as %s: packet %d: %v at %v, want %v at %v", p, format, b.N, a.Way, a.At, b.Way, b.At-first)
+				}
+			}
+		}
 	}
 }
