@@ -25,7 +25,7 @@ demo: build
 # compute; the world has them; and where timing matters (the real programs, built without
 # cgo, carry out the runs there) the race detector would measure itself. The three run one
 # after the other, so that they do not disturb each other.
-GROUND := $(addprefix ./internal/,lab plan link wire/... stats report)
+GROUND := $(addprefix ./internal/,lab plan link wire/... story stats report)
 TIMED := ./internal/cli ./internal/site/kernel
 # The race detector needs cgo, and so a C compiler.
 RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)

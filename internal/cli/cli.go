@@ -132,6 +132,6 @@ machine cannot do what was asked, 130 interrupted (what was measured is kept).`,
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.AddCommand(newRun(s), newReport(s), newList(s), newServe(s), newGet(s), newWorker(), newSpin(), newLink(s), newGauge(s))
+	root.AddCommand(newRun(s), newReport(s), newShow(s), newList(s), newServe(s), newGet(s), newWorker(), newSpin(), newLink(s), newGauge(s))
 	return root
 }

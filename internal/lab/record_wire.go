@@ -55,7 +55,8 @@ type WireWay struct {
 	// packets could not be decrypted.
 	Retransmitted *int64 `json:"retransmitted"`
 	// LossRuns says how many packets were dropped one right after the other, of
-	// those offered in this direction.
+	// those offered in this direction; by queue management as well. Null where the
+	// drops were not seen one by one (the kernel's netem).
 	LossRuns []LossRun `json:"loss_runs"`
 	// Foreign counts packets of neither host, such as router solicitations:
 	// they are not carried, and do not count as the link's packets.

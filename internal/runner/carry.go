@@ -116,7 +116,9 @@ func Blank(run lab.Run) lab.Record {
 	return lab.Record{
 		Format: lab.FormatVersion, Run: run, Attempt: 1, Outcome: lab.Invalid,
 		Samples: lab.Metrics(), Requests: []lab.Request{},
-		Wire:   lab.Wire{Up: none, Down: none},
+		Wire: lab.Wire{
+			Up: none, Down: none, Causes: []lab.Cause{}, Conversations: []lab.Conversation{}, Stalls: []lab.Stall{},
+		},
 		Server: lab.Side{Senders: []lab.Sender{}}, Client: lab.Side{Senders: []lab.Sender{}},
 	}
 }

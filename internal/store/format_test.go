@@ -22,6 +22,7 @@ func TestFormatPageIsComplete(t *testing.T) {
 	r.Requests = []lab.Request{{}}
 	r.Server.Senders = []lab.Sender{{}}
 	r.Kept = &lab.Kept{}
+	r.Wire = fullWire()
 	for name, file := range map[string]any{PlanFile: newPlanFile(p), RecordsFile: r, EnvironmentFile: ReadEnvironment()} {
 		b, err := json.Marshal(file)
 		if err != nil {
@@ -47,6 +48,15 @@ func TestFormatPageIsComplete(t *testing.T) {
 	got, err := parseRecord(example)
 	if err != nil || got.Run.ID != lab.RunID(got.Run.Cell, got.Run.Rep) || got.Value(lab.Duration) == nil {
 		t.Errorf("the example: %+v, %v", got, err)
+	}
+}
+
+// fullWire has one of everything that a wire can have.
+func fullWire() lab.Wire {
+	way := lab.WireWay{LossRuns: []lab.LossRun{{}}, Usage: &lab.Usage{InFlight: []lab.Level{{}}}, Bursts: &lab.Bursts{}}
+	return lab.Wire{
+		Up: way, Down: way, Causes: []lab.Cause{{}}, Stalls: []lab.Stall{{Timers: []lab.Timer{{}}}},
+		Conversations: []lab.Conversation{{Handshake: &lab.Handshake{}, QUIC: &lab.QUICFacts{}}},
 	}
 }
 

@@ -24,6 +24,9 @@ type autopsy struct {
 	s    silence
 	half [2]party // by the direction in which the host sends
 
+	// gone are the packet number spaces whose keys a sender had discarded: what was
+	// in flight there is no more (RFC 9002, section 6.4).
+	gone     [2][3]bool
 	closed   bool // by either side, before the silence
 	requests map[uint64]*errand
 	messages [2]map[MessageKind]int // the event of the first of each kind; TLS and QUIC only
@@ -49,6 +52,7 @@ type errand struct {
 // open examines connection c, the one at index conn, as a silence began.
 func (r *Reading) autopsy(conn int, c *Connection, s silence) *autopsy {
 	x := &autopsy{r: r, c: c, conn: conn, s: s, requests: map[uint64]*errand{}}
+	x.discard()
 	for d := range x.half {
 		x.half[d] = x.weigh(lab.Direction(d))
 		x.messages[d] = map[MessageKind]int{}
@@ -84,6 +88,41 @@ func closes(e *Event) bool {
 	return false
 }
 
+// discard finds out which keys each side had discarded before the silence (RFC
+// 9001, section 4.9): a client Initial keys when it first sends a Handshake
+// packet, a server when it first receives one; both Handshake keys when the
+// handshake is confirmed, for the server when it says so.
+func (x *autopsy) discard() {
+	if x.c.Transport != "quic" {
+		return
+	}
+	for _, i := range x.c.Events {
+		e := &x.r.Events[i]
+		if e.At > x.s.from || x.gone[lab.Up][1] && x.gone[lab.Down][0] {
+			return
+		}
+		for _, p := range e.QUIC {
+			if p.Kind == quic.Handshake && e.Way == lab.Up {
+				x.gone[lab.Up][0] = true
+				x.gone[lab.Down][0] = x.gone[lab.Down][0] || came(e.Packet, x.s.from)
+			}
+			if e.Way == lab.Down && confirms(p) {
+				x.gone[lab.Down][0], x.gone[lab.Down][1] = true, true
+				x.gone[lab.Up][1] = x.gone[lab.Up][1] || came(e.Packet, x.s.from)
+			}
+		}
+	}
+}
+
+func confirms(p quic.Packet) bool {
+	for _, f := range p.Frames {
+		if f.Kind == quic.HandshakeDone {
+			return true
+		}
+	}
+	return false
+}
+
 // weigh adds up what was sent in direction d before the silence.
 func (x *autopsy) weigh(d lab.Direction) party {
 	h := party{sent: carried{}, acked: carried{}, arrived: carried{}, told: -1}
@@ -94,16 +133,17 @@ func (x *autopsy) weigh(d lab.Direction) party {
 			break
 		}
 		h.full = max(h.full, s.Bytes)
-		acked := s.Acked <= x.s.from
-		if acked && s.Number >= newest[s.Space] {
+		told := s.Acked <= x.s.from
+		acked := told || x.gone[d][s.Space]
+		if told && s.Number >= newest[s.Space] {
 			newest[s.Space] = s.Number
 		}
-		if acked {
+		if told {
 			h.told = max(h.told, s.Acked)
-		} else {
+		} else if !acked {
 			h.unacked = append(h.unacked, s)
 		}
-		for _, p := range x.portions(s) {
+		for _, p := range x.morsels(s) {
 			h.sent.add(p)
 			if acked {
 				h.acked.add(p)
@@ -125,7 +165,7 @@ func (x *autopsy) weigh(d lab.Direction) party {
 func (x *autopsy) flying(d lab.Direction, h party, newest map[int]uint64) (last, unacked []Sent) {
 	for _, s := range h.unacked {
 		if x.c.Transport == "tcp" {
-			if s.Bytes > 0 && h.acked.has(portion{begin: int64(s.Number), end: int64(s.Number) + int64(s.Bytes)}) || s.Bytes == 0 && h.told >= 0 {
+			if s.Bytes > 0 && h.acked.has(morsel{begin: int64(s.Number), end: int64(s.Number) + int64(s.Bytes)}) || s.Bytes == 0 && h.told >= 0 {
 				continue // a SYN sent again; or a FIN, for which no load waits
 			}
 			last = append(last, s)
@@ -137,27 +177,27 @@ func (x *autopsy) flying(d lab.Direction, h party, newest map[int]uint64) (last,
 	return last, unacked
 }
 
-// portions returns what a packet carried that must arrive.
-func (x *autopsy) portions(s Sent) []portion {
+// morsels returns what a packet carried that must arrive.
+func (x *autopsy) morsels(s Sent) []morsel {
 	if x.c.Transport == "tcp" {
-		return []portion{{begin: int64(s.Number), end: int64(s.Number) + int64(s.Bytes)}}
+		return []morsel{{begin: int64(s.Number), end: int64(s.Number) + int64(s.Bytes)}}
 	}
 	p := x.packet(s)
 	if p == nil {
 		return nil
 	}
-	var all []portion
+	var all []morsel
 	for _, f := range p.Frames {
 		begin := int64(f.Offset)
 		end := begin + int64(f.Length)
 		switch f.Kind {
 		case quic.Stream:
-			all = append(all, portion{channel{dataStream, f.Stream}, begin, end})
+			all = append(all, morsel{channel{dataStream, f.Stream}, begin, end})
 			if f.Fin {
-				all = append(all, portion{channel{finStream, f.Stream}, 0, 1})
+				all = append(all, morsel{channel{finStream, f.Stream}, 0, 1})
 			}
 		case quic.Crypto:
-			all = append(all, portion{channel{cryptoStream, uint64(s.Space)}, begin, end})
+			all = append(all, morsel{channel{cryptoStream, uint64(s.Space)}, begin, end})
 		}
 	}
 	return all

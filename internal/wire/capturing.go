@@ -26,10 +26,10 @@ func (w *Witness) Capture(start, end time.Duration) *Capture {
 // packets appends packets i to j.
 func (w *Witness) packets(to []Packet, i, j int) []Packet {
 	for n := i; n <= j; n++ {
-		e := w.log.entry(n)
+		e, wait := w.log.entry(n), w.log.wait(n)
 		to = append(to, Packet{
-			N: n, Way: lab.Direction(e.d), At: e.at, Left: e.left, Waited: e.waited, Sending: e.sending,
-			Size: int(e.size), Fate: fateOf(w.reasons[e.drop], e.done), Data: w.log.data(e),
+			N: n, Way: lab.Direction(e.down()), At: e.at, Left: e.left, Waited: wait.waited, Sending: wait.sending,
+			Size: int(e.size), Fate: fateOf(w.reasons[e.drop()], e.done()), Data: w.log.data(e),
 		})
 	}
 	return to
@@ -47,7 +47,7 @@ func (w *Witness) notKept() int {
 	first, n := w.log.gap()
 	missing := w.cut + n - 1 - first + w.n - w.log.n
 	for ; n <= w.log.n && w.log.first > 0; n++ {
-		if e := w.log.entry(n); e.kept < e.size {
+		if e := w.log.entry(n); e.kept() < e.size {
 			missing++
 		}
 	}

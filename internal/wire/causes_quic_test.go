@@ -67,9 +67,13 @@ func (l flying) read(list []dgram) *Reading {
 		c.Events = append(c.Events, i)
 		for k := range r.Events[i].QUIC {
 			p := &r.Events[i].QUIC[k]
+			p.Frames = slices.Clone(p.Frames) // whose Data the reading forgets
 			space := levelOf(p.Kind)
 			p.Number, p.Size = numbers[g.way][space], g.size/len(g.packets)
 			numbers[g.way][space]++
+			if p.Kind == quic.VersionNegotiation {
+				clear(told) // another ClientHello follows
+			}
 			l.tell(g.way, p, told)
 			c.packet(i, p)
 		}

@@ -79,13 +79,13 @@ const (
 	finStream                       // not bytes: {0} of a QUIC stream says that its end was carried
 )
 
-// portion is a part of a stream.
-type portion struct {
+// morsel is a part of a stream.
+type morsel struct {
 	of         channel
 	begin, end int64
 }
 
-func (c carried) add(p portion) {
+func (c carried) add(p morsel) {
 	s := c[p.of]
 	if s == nil {
 		s = new(extents)
@@ -101,7 +101,7 @@ func (c carried) of(s channel) extents {
 	return nil
 }
 
-func (c carried) has(p portion) bool { return c.of(p.of).has(p.begin, p.end) }
+func (c carried) has(p morsel) bool { return c.of(p.of).has(p.begin, p.end) }
 
 // total is how many bytes there are, of all streams.
 func (c carried) total() (n int64) {

@@ -73,7 +73,7 @@ func (h *half) initialWindow(a About) (bytes *int64, packets *int) {
 		}
 		last := h.sent[h.learnt[k-1]].Acked
 		w := h.inFlight(i, last)
-		if h.sent[i].Bytes < full*4/5 || !h.stopped(i, last) {
+		if !h.goesOn(i, full) || !h.stopped(i, last) {
 			used = max(used, w.bytes)
 			continue
 		}
@@ -89,7 +89,8 @@ func (h *half) initialWindow(a About) (bytes *int64, packets *int) {
 type window struct {
 	bytes   int64
 	packets int
-	acked   int // packets with payload that had been acknowledged before
+	acked   int   // packets with payload that had been acknowledged before
+	sizes   []int // of the packets, the newest first
 }
 
 // inFlight is what was in flight right before time at, at which the sender heard
@@ -105,8 +106,20 @@ func (h *half) inFlight(i int, at time.Duration) (w window) {
 		}
 		w.bytes += int64(h.sent[k].Bytes)
 		w.packets++
+		w.sizes = append(w.sizes, h.sent[k].Bytes)
 	}
 	return w
+}
+
+// goesOn says whether a full packet leaves with the ith of sent: small ones come
+// also where there is nothing more to send.
+func (h *half) goesOn(i, full int) bool {
+	for k := i; k < len(h.sent) && h.at(k)-h.at(i) <= reaction/4; k++ {
+		if h.sent[k].Bytes >= full*4/5 && h.before[k] < 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // stopped says whether the sender had stopped before the ith of sent, which it
@@ -187,6 +200,9 @@ func (h *half) settle(a About, w window, used int64) (bytes *int64, packets *int
 			return nil, nil
 		}
 	}
-	b := w.bytes - int64(w.packets-n)*int64(h.full)
+	b := w.bytes
+	for k := range w.packets - n {
+		b -= int64(w.sizes[k])
+	}
 	return &b, &n
 }

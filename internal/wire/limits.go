@@ -15,7 +15,7 @@ type Limits struct {
 	// Total is how much memory the log may take, its table included. 0 means 192
 	// MiB. Of it Newest is for the newest packets, in the place of those before
 	// them, once the rest is used; 0 means 8 MiB. Both are rounded to a few chunks
-	// (of 64 and 128 KiB), of which there are at least four for the newest packets
+	// (of 48 and 128 KiB), of which there are at least four for the newest packets
 	// and two for the first.
 	Total, Newest int64
 }

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"time"
-	"unsafe"
 
 	"github.com/samewire/samewire/internal/lab"
 )
@@ -25,6 +24,7 @@ type log struct {
 	sealed bool
 
 	table rings[[tableChunk]entry]
+	waits []*[tableChunk]wait // of the table's chunks; nil until one of its packets has waited for a rate
 	arena rings[[arenaChunk]byte]
 	at    int // where the arena's newest chunk has room
 	whole int64
@@ -33,18 +33,44 @@ type log struct {
 const (
 	tableChunk = 1 << 10
 	arenaChunk = 128 << 10
-	tableBytes = tableChunk * int64(unsafe.Sizeof(entry{}))
+	// What a chunk of the table takes, with its waits.
+	tableBytes = tableChunk * int64(entryBytes+waitBytes)
+
+	entryBytes, waitBytes = 32, 16
 )
 
-// entry is what the table has of a packet.
+// entry is what the table has of a packet: half a line of the processor's cache,
+// since what the log costs is the memory that it goes through.
 type entry struct {
-	at, left, waited, sending time.Duration
-	chunk, offset             uint32 // where its bytes are
-	size, kept                uint32
-	d                         uint8
-	drop                      uint8 // place in reasons; 0: it was not dropped
-	done                      uint8 // bits of its fate
+	at, left      time.Duration
+	chunk, offset uint32 // where its bytes are
+	size          uint32
+	rest          uint32 // see pack
 }
+
+// wait is how long a packet waited for the rate, and was sent at it.
+type wait struct{ waited, sending time.Duration }
+
+// The rest of an entry: how many bytes are kept, and above that its direction,
+// the bits of its fate, the place of its drop's reason (0: it was not dropped),
+// and whether it has a wait.
+const (
+	keptBits   = 18
+	downShift  = keptBits
+	doneShift  = downShift + 1
+	dropShift  = doneShift + 4
+	waitShift  = dropShift + 8
+	maxReasons = 1 << (waitShift - dropShift)
+)
+
+func pack(kept int, d lab.Direction, drop, done uint8) uint32 {
+	return uint32(kept) | uint32(d)<<downShift | uint32(done)<<doneShift | uint32(drop)<<dropShift
+}
+
+func (e *entry) kept() uint32 { return e.rest & (1<<keptBits - 1) }
+func (e *entry) drop() uint8  { return uint8(e.rest >> dropShift) }
+func (e *entry) done() uint8  { return uint8(e.rest >> doneShift & 15) }
+func (e *entry) down() uint32 { return e.rest >> downShift & 1 }
 
 // rings are chunks: a beginning that stays, and a ring after it.
 type rings[C any] struct {
@@ -53,6 +79,7 @@ type rings[C any] struct {
 	count  int // chunks begun so far, those of the ring each time
 	stay   int // chunks of the beginning; 0 while the ring has not begun
 	ring   int // chunks of the ring
+	spare  []*C
 }
 
 // place is where chunk i is.
@@ -72,10 +99,21 @@ func (r *rings[C]) has(i int) bool {
 func (r *rings[C]) begin() {
 	i := r.place(r.count)
 	if i == len(r.chunks) {
-		r.chunks = append(r.chunks, new(C))
+		r.chunks = append(r.chunks, r.make())
 	}
 	r.newest = r.chunks[i]
 	r.count++
+}
+
+// make returns a chunk, whose content means nothing.
+func (r *rings[C]) make() *C {
+	last := len(r.spare) - 1
+	if last < 0 {
+		return new(C)
+	}
+	c := r.spare[last]
+	r.spare = r.spare[:last]
+	return c
 }
 
 func newLog(l Limits) log {
@@ -104,10 +142,10 @@ func (l *log) keep(d lab.Direction, at time.Duration, packet []byte, kept int, d
 		l.at = 0
 	}
 	copy(l.arena.newest[l.at:], packet[:kept])
-	l.table.newest[slot] = entry{
-		at: at, left: Never, chunk: uint32(l.arena.count - 1), offset: uint32(l.at),
-		size: uint32(len(packet)), kept: uint32(kept), d: uint8(d), drop: drop, done: done,
-	}
+	e := &l.table.newest[slot] // written where it lies: a copy costs as much again
+	e.at, e.left = at, Never
+	e.chunk, e.offset = uint32(l.arena.count-1), uint32(l.at)
+	e.size, e.rest = uint32(len(packet)), pack(kept, d, drop, done)
 	l.at += kept
 	l.n++
 }
@@ -132,22 +170,67 @@ func (l *log) rings() int64 {
 	return int64(l.table.ring)*tableBytes + int64(l.arena.ring)*arenaChunk
 }
 
-// entry is that of packet n; nil where it is not kept.
-func (l *log) entry(n int) *entry {
+// chunk is where the table's chunk with packet n is; -1 where it is not kept.
+func (l *log) chunk(n int) int {
 	i := uint(n - 1)
 	if i >= uint(l.n) {
-		return nil
+		return -1
 	}
 	c := int(i / tableChunk)
+	if l.table.stay == 0 {
+		return c
+	}
 	if !l.table.has(c) {
+		return -1
+	}
+	return l.table.place(c)
+}
+
+// entry is that of packet n; nil where it is not kept.
+func (l *log) entry(n int) *entry {
+	c := l.chunk(n)
+	if c < 0 {
 		return nil
 	}
-	return &l.table.chunks[l.table.place(c)][i%tableChunk]
+	return &l.table.chunks[c][uint(n-1)%tableChunk]
+}
+
+// left notes the delivery of packet n, if it is the first one.
+func (l *log) left(n int, at, waited, sending time.Duration) {
+	c, i := l.chunk(n), uint(n-1)%tableChunk
+	if c < 0 {
+		return
+	}
+	e := &l.table.chunks[c][i]
+	if e.left != Never {
+		return
+	}
+	e.left = at
+	if waited|sending == 0 {
+		return
+	}
+	for c >= len(l.waits) {
+		l.waits = append(l.waits, nil)
+	}
+	if l.waits[c] == nil {
+		l.waits[c] = new([tableChunk]wait)
+	}
+	l.waits[c][i] = wait{waited, sending}
+	e.rest |= 1 << waitShift
+}
+
+// wait is that of packet n, which is kept.
+func (l *log) wait(n int) wait {
+	c, i := l.chunk(n), uint(n-1)%tableChunk
+	if l.table.chunks[c][i].rest>>waitShift == 0 {
+		return wait{}
+	}
+	return l.waits[c][i]
 }
 
 // data is what was kept of a packet.
 func (l *log) data(e *entry) []byte {
-	return l.arena.chunks[l.arena.place(int(e.chunk))][e.offset:][:e.kept:e.kept]
+	return l.arena.chunks[l.arena.place(int(e.chunk))][e.offset:][:e.kept():e.kept()]
 }
 
 // gap says which packets are missing: those after the first, until before packet

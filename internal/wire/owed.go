@@ -15,8 +15,10 @@ type debt struct {
 	side    lab.Direction
 	grave   int // the gravest is the one that a stall's sentence is about
 	text    string
-	flight  bool // it is what was in flight
-	credit  bool // it is flow-control credit
+	bytes   int64 // in flight
+	missing int64 // of those, what had not arrived
+	flight  bool  // it is what was in flight
+	credit  bool  // it is flow-control credit
 	watches []*watch
 }
 
@@ -79,7 +81,8 @@ func (x *autopsy) flight(d lab.Direction) (debt, bool) {
 		return debt{}, false
 	}
 	bytes := h.sent.total() - h.acked.total()
-	flight := debt{of: x, side: d, grave: graveFlight, flight: true}
+	flight := debt{of: x, side: d, grave: graveFlight, bytes: bytes, flight: true}
+	flight.missing = h.sent.total() - max(h.arrived.total(), h.acked.total())
 	if x.c.Transport == "tcp" {
 		flight.watches = x.armed(d)
 	} else if w := x.probing(d); w != nil {
@@ -148,8 +151,8 @@ func (x *autopsy) missing(d lab.Direction) int64 {
 	covered, all := carried{}, carried{}
 	for of, s := range h.acked {
 		for _, e := range *s {
-			covered.add(portion{of, e.begin, e.end})
-			all.add(portion{of, e.begin, e.end})
+			covered.add(morsel{of, e.begin, e.end})
+			all.add(morsel{of, e.begin, e.end})
 		}
 	}
 	tail := map[int]bool{}
@@ -161,7 +164,7 @@ func (x *autopsy) missing(d lab.Direction) int64 {
 		if at > x.s.to {
 			break
 		}
-		for _, p := range x.portions(s) {
+		for _, p := range x.morsels(s) {
 			if at > x.s.from || tail[s.Event] {
 				covered.add(p)
 			}

@@ -171,8 +171,13 @@ func (c *quicConn) attempt(i int, p *quic.Packet) {
 	default:
 		return
 	}
-	if len(c.tries) > 0 {
+	switch a.kind {
+	case RetryPacket:
 		c.restart()
+	case VersionRefused: // all is begun anew, with another ClientHello
+		c.crypto[tls.LevelInitial][lab.Up] = &spans{}
+		c.units[lab.Up] = nil
+		c.streams, c.h3 = map[uint64]*quicStream{}, http.NewH3()
 	}
 	a.hello = c.crypto[tls.LevelInitial][lab.Up]
 	c.tries = append(c.tries, a)

@@ -31,8 +31,11 @@ func (r *Reading) sentence(debts []debt, s silence) string {
 	if len(d.watches) > 0 && !asleep && !rang {
 		parts = append(parts, "no timer of the "+sideOf(d.watches[0].side)+" was overdue before the silence ended")
 	}
-	parts = append(parts, r.meanwhile(d.side, s))
-	if rang && !asleep && !s.ended {
+	parts = append(parts, r.meanwhile(d.side, s, asleep))
+	if other := r.meanwhile(1-d.side, s, false); !strings.Contains(other, "nothing for") {
+		parts = append(parts, other)
+	}
+	if rang && !asleep {
 		parts = append(parts, "the "+sideOf(d.watches[0].side)+" did what it should")
 	}
 	return strings.Join(parts, "; ")
@@ -81,8 +84,9 @@ func (r *Reading) times(at []time.Duration) string {
 	return words[0]
 }
 
-// meanwhile says what a side sent during a silence.
-func (r *Reading) meanwhile(d lab.Direction, s silence) string {
+// meanwhile says what a side sent during a silence and, of one that slept, how
+// long it sent nothing at the end.
+func (r *Reading) meanwhile(d lab.Direction, s silence, asleep bool) string {
 	var at []time.Duration
 	dropped := map[lab.Reason]int{}
 	for i := range r.Events {
@@ -104,6 +108,9 @@ func (r *Reading) meanwhile(d lab.Direction, s silence) string {
 	why := ""
 	if len(reasons) > 0 {
 		why = ": dropped by " + strings.Join(reasons, ", ")
+	}
+	if asleep {
+		why += ", and then nothing for " + length(s.to-at[len(at)-1])
 	}
 	return "the " + sideOf(d) + " sent " + plural(len(at), "packet") + " in " + took + " (at " + r.times(at) + "), of which nothing arrived" + why
 }

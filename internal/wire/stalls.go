@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"sort"
 	"time"
 
@@ -137,7 +139,11 @@ func (r *Reading) conclude(a About, all []*autopsy, s silence, stall *lab.Stall)
 	if len(debts) == 0 {
 		return false
 	}
-	sort.SliceStable(debts, func(i, j int) bool { return debts[i].grave > debts[j].grave })
+	// Of what is as grave, what had not arrived comes before what was only not
+	// acknowledged.
+	slices.SortStableFunc(debts, func(a, b debt) int {
+		return cmp.Or(cmp.Compare(b.grave, a.grave), cmp.Compare(b.missing, a.missing), cmp.Compare(b.bytes, a.bytes))
+	})
 	for _, d := range debts {
 		stall.Owed = append(stall.Owed, r.named(d.of)+d.text)
 		for _, w := range d.watches {

@@ -139,6 +139,29 @@ var stallTests = []stallTest{
 		sentence: "(MAX_STREAM_DATA); the server had used up the credit of 1 stream",
 	},
 	{
+		// F13: what the client lost it never sends again, and yet it acknowledges.
+		name: "QUIC: 50 streams blocked, and the credit never sent again", transport: "quic", end: 3000,
+		act: func(s *stage) {
+			s.greet()
+			s.c.Credit[lab.Down] = append(s.c.Credit[lab.Down], Credit{At: 0, Kind: "streams at first", Max: 65536})
+			for i := range uint64(50) {
+				s.send(100, lab.Down, cast{space: 2, frames: streamFrame(4*i, 0, 65536, false), messages: []MessageKind{ResponseStart}, messagesFor: 4 * i})
+			}
+			for i := range uint64(50) {
+				s.send(120, lab.Up, cast{space: 2, lost: true, frames: []quic.Frame{{Kind: quic.MaxStreamData, Stream: 4 * i, Max: 131072}}})
+			}
+			s.send(320, lab.Down, cast{space: 2, frames: []quic.Frame{{Kind: quic.Ping}}})
+			s.send(340, lab.Up, cast{space: 2, acks: true})
+			s.send(360, lab.Down, cast{space: 2, acks: true, noAsk: true})
+		},
+		at: 0.38, length: 2.62, shouldAct: "client",
+		owed: []string{
+			"the server had used up the credit of 50 streams (of stream 0: 65,536 B); the client had raised it in 50 packets, the last at 120 ms, of which none arrived; the server never asked for more",
+			"the server had begun 50 responses", "the client had 50 packets without data in flight, not acknowledged (MAX_STREAM_DATA)",
+		},
+		timers: []string{}, sentence: "never asked for more (STREAM_DATA_BLOCKED); the client sent nothing for 2.62 s",
+	},
+	{
 		name: "QUIC: credit held back", transport: "quic", end: 3000,
 		act: func(s *stage) {
 			s.greet()
@@ -273,10 +296,10 @@ func TestHoleIsNoStall(t *testing.T) {
 func TestMeasuredRoundTripCounts(t *testing.T) {
 	s := newStage("tcp", 900)
 	s.send(0, lab.Up, cast{flags: ip.SYN})
-	s.r.Capture.Packets[0].Left = ms(200)
+	s.r.Capture.Packets[0].Left = millis(200)
 	s.send(200, lab.Down, cast{flags: ip.SYN, acks: true, window: 60000})
-	s.r.Capture.Packets[1].Left = ms(300)
-	s.c.Sent[lab.Up][0].Acked = ms(300)
+	s.r.Capture.Packets[1].Left = millis(300)
+	s.c.Sent[lab.Up][0].Acked = millis(300)
 	s.send(300, lab.Up, cast{acks: true, window: 60000, offset: 1, size: 500, lost: true, messages: []MessageKind{ClientHello}})
 	if found := s.find(About{}); len(found) != 0 {
 		t.Errorf("600 ms beside a round trip of 300 ms: %+v", found)

@@ -121,7 +121,7 @@ func (w *watch) run() *watch {
 		default:
 			base = due
 		}
-		if due > s.from || base > s.from {
+		if base > s.from {
 			w.rings = append(w.rings, ring{due, wait, fired, base})
 			done = w.once
 		}

@@ -10,6 +10,9 @@ import (
 const (
 	firstRTT    = 333 * time.Millisecond // RFC 9002, section 6.2.2
 	granularity = time.Millisecond       // RFC 9002, section 6.1.2
+	// ackDelayDue is what an endpoint may wait before it acknowledges where it says
+	// nothing else (RFC 9000, section 18.2). Those known say 25 or 26 ms.
+	ackDelayDue = 25 * time.Millisecond
 	// leastDatagram is the size of a datagram that carries an Initial (RFC 9000,
 	// section 14.1).
 	leastDatagram = 1200
@@ -25,7 +28,7 @@ func (t tempo) pto(application bool) (time.Duration, string) {
 	}
 	wait := t.smoothed + max(4*t.variation, granularity)
 	if application {
-		wait += maxAckDelay
+		wait += ackDelayDue
 		why += " + max_ack_delay 25 ms"
 	}
 	return wait, "after " + length(wait) + " = " + why
@@ -82,14 +85,15 @@ func (x *autopsy) deadlock() *watch {
 }
 
 // validated says whether the client knew that the server had validated its
-// address: a Handshake packet of its own, or a later one, was acknowledged.
+// address: a Handshake packet of its own, or a later one, was acknowledged, or the
+// handshake confirmed.
 func (x *autopsy) validated() bool {
 	for _, s := range x.c.Sent[lab.Up] {
 		if s.Space > 0 && s.Acked <= x.s.from {
 			return true
 		}
 	}
-	return false
+	return x.gone[lab.Up][1]
 }
 
 // amplification is what a server had sent to an address that is not validated.

@@ -12,9 +12,10 @@ import (
 // asks for, and what they do is what a person compares with. The later of the two
 // is used, so that neither is accused for nothing.
 const (
-	leastRTO = 200 * time.Millisecond
-	firstRTO = time.Second       // before a round trip was measured (RFC 6298, section 2.1)
-	longRTO  = 120 * time.Second // Linux and gVisor; RFC 6298, section 2.5: at least 60 s
+	leastRTO     = 200 * time.Millisecond
+	firstRTO     = time.Second            // before a round trip was measured (RFC 6298, section 2.1)
+	longRTO      = 120 * time.Second      // Linux and gVisor; RFC 6298, section 2.5: at least 60 s
+	delayedWorst = 200 * time.Millisecond // RFC 8985, section 7.2: the worst case
 )
 
 const tcpTwice = "twice the wait before (RFC 6298, section 5.5)"
@@ -67,7 +68,7 @@ func (x *autopsy) probe(d lab.Direction, base, rto time.Duration) *watch {
 		why: "2 × SRTT " + length(h.rtt.smoothed),
 	}
 	if len(h.unacked) == 1 {
-		w.first += delayedAck
+		w.first += delayedWorst
 		w.why += " + 200 ms for a delayed acknowledgement"
 	}
 	w.why = "after " + length(w.first) + " = " + w.why + " (RFC 8985, section 7.2: a sender should)"

@@ -6,6 +6,9 @@
 // of a lab.Wire. The package is pure: the same packets give the same facts on
 // every site.
 //
+// While a run lasts its Witness only counts, and keeps the packets within limits
+// (Limits); what takes more than that is read from the Capture after the run.
+//
 // Not modelled yet: TLS and QUIC beyond the invariants, round trips by cause,
 // stalls and their autopsy, bursts. IP fragments count as packets of neither
 // TCP nor UDP after the first.
@@ -114,9 +117,12 @@ func (w *Witness) read(d lab.Direction, way *lab.WireWay, packet []byte) int {
 	return len(packet)
 }
 
-// reason is the place of a reason in reasons.
+// reason is the place of a reason in reasons. There are far fewer than fit.
 func (w *Witness) reason(why lab.Reason) uint8 {
 	i := slices.Index(w.reasons, why)
+	if i < 0 && len(w.reasons) == maxReasons {
+		return maxReasons - 1
+	}
 	if i < 0 {
 		i = len(w.reasons)
 		w.reasons = append(w.reasons, why)
@@ -145,9 +151,7 @@ func (w *Witness) count(way *lab.WireWay, fate lab.Fate) {
 // had waited for the rate, and been sent at it, for so long. Of a packet that
 // arrives twice, the first time counts.
 func (w *Witness) Left(n int, at, waited, sending time.Duration) {
-	if e := w.log.entry(n); e != nil && e.left == Never {
-		e.left, e.waited, e.sending = at, waited, sending
-	}
+	w.log.left(n, at, waited, sending)
 }
 
 // Later tells the witness what active queue management did at time at to packet
@@ -164,10 +168,7 @@ func (w *Witness) Later(n int, d lab.Direction, at time.Duration, size int, fate
 		w.lose(n, d)
 	}
 	if e := w.log.entry(n); e != nil {
-		e.done |= uint8(bits(fate))
-		if fate.Drop != lab.NotDropped {
-			e.drop = w.reason(fate.Drop)
-		}
+		e.rest |= pack(0, lab.Up, w.reason(fate.Drop), uint8(bits(fate)))
 	}
 }
 

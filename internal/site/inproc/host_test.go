@@ -188,7 +188,7 @@ func TestUDPReceiveErrors(t *testing.T) {
 	if report.Error != "" || f.Wire.Up.UDPPackets != datagrams || len(f.Wire.Up.Drops) != 0 {
 		t.Fatalf("wire %+v %s", f.Wire.Up, report.Error)
 	}
-	held := func() int { return datagrams - *h.facts(h.pump.now()).Server.UDPReceiveErrors }
+	held := func() int { return datagrams - *h.describe(h.pump.facts(h.pump.now())).Server.UDPReceiveErrors }
 	for deadline := time.Now().Add(10 * time.Second); (held()-1)*size > udpBuffer && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond) // until all of it has arrived
 	}

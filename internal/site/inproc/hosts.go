@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/wire"
@@ -53,7 +52,8 @@ func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
 	asked := h.pump.now()
 	report := h.site.Client.Get(ctx, h.client, h.run)
 	end := report.End(asked)
-	facts, capture := h.facts(end), h.pump.capture(report.Start(asked), end)
+	seen, late, capture := h.pump.cut(report.Start(asked), end)
+	facts := h.describe(seen, late)
 	capture.Secrets = h.secrets()
 	wire.Digest(capture, wire.AboutRun(h.run, report), &facts.Wire)
 	h.mu.Lock()
@@ -78,7 +78,7 @@ func (h *Hosts) Facts() lab.Facts {
 	if cut != nil {
 		return *cut
 	}
-	return h.facts(h.pump.now())
+	return h.describe(h.pump.facts(h.pump.now()))
 }
 
 // QLogs returns the qlogs that the programs left, once the hosts are closed.
@@ -92,11 +92,9 @@ func (h *Hosts) secrets() []byte {
 	return keylog.Merge(h.client.tracings.secrets(), h.server.tracings.secrets())
 }
 
-// facts returns what the lab has seen until now, for a load that ended at time
-// end.
-func (h *Hosts) facts(end time.Duration) lab.Facts {
-	var f lab.Facts
-	f.Wire, f.Lateness = h.pump.facts(end)
+// describe adds what is known of both sides now to what was seen of the wire.
+func (h *Hosts) describe(seen lab.Wire, late lab.Lateness) lab.Facts {
+	f := lab.Facts{Wire: seen, Lateness: late}
 	h.mu.Lock()
 	if h.running != nil {
 		f.Server = h.running.Side()

@@ -171,7 +171,7 @@ func TestFactsAreCutWhereGetEnds(t *testing.T) {
 	if _, err := late.WriteTo([]byte("late"), net.UDPAddrFromAddrPort(netip.AddrPortFrom(h.server.Addr(), lab.Port))); err != nil {
 		t.Fatal(err)
 	}
-	if now := h.facts(h.pump.now()).Wire.Up.UDPPackets; now != 2 {
+	if now := h.describe(h.pump.facts(h.pump.now())).Wire.Up.UDPPackets; now != 2 {
 		t.Errorf("%d datagrams on the wire, want 2", now)
 	}
 	if again := h.Facts(); !reflect.DeepEqual(again, cut) {

@@ -210,10 +210,10 @@ func (p *pump) facts(end time.Duration) (lab.Wire, lab.Lateness) {
 	return p.witness.Facts(end, margin), link.Summary(&p.late)
 }
 
-// capture returns the packets that were seen until now, for a load from time
-// start to time end. It keeps none thereafter.
-func (p *pump) capture(start, end time.Duration) *wire.Capture {
+// cut is facts, with the packets that were seen until now, for a load that
+// started at time start. None is kept thereafter.
+func (p *pump) cut(start, end time.Duration) (lab.Wire, lab.Lateness, *wire.Capture) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.witness.Capture(start, end)
+	return p.witness.Facts(end, margin), link.Summary(&p.late), p.witness.Capture(start, end)
 }

@@ -85,7 +85,7 @@ func (h *Hosts) openTUN() (err error) {
 	}
 	h.observer = newObserver(h.run)
 	if h.site.blind {
-		h.observer.witness = nil
+		h.observer.close()
 	}
 	h.pump, err = newPump(h.observer, h.lane(lab.Up, h.client, h.server), h.lane(lab.Down, h.server, h.client))
 	if err != nil {
@@ -167,7 +167,7 @@ func (h *Hosts) Facts() lab.Facts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.facts == nil {
-		return h.observe(h.observer.now())
+		return h.observe(h.observer.facts(h.observer.now()))
 	}
 	f := *h.facts
 	f.Wire.Up.Drops, f.Wire.Down.Drops = maps.Clone(f.Wire.Up.Drops), maps.Clone(f.Wire.Down.Drops)
@@ -189,8 +189,8 @@ func (h *Hosts) QLogs() []lab.QLog { return h.qlogs }
 // time end. The wire comes first: what the sides are asked takes time. Its packets
 // are read last, which takes time as well.
 func (h *Hosts) cut(before usage, start, end time.Duration, report lab.Report) {
-	f := h.observe(end)
-	capture := h.observer.capture(start, end)
+	seen, capture := h.observer.cut(start, end)
+	f := h.observe(seen)
 	if capture != nil {
 		capture.Secrets = h.tracings.secrets()
 	}
@@ -210,12 +210,10 @@ func (h *Hosts) cut(before usage, start, end time.Duration, report lab.Report) {
 // to start and the client's report go through pipes.
 const endMargin = 30 * time.Millisecond
 
-// observe returns what the wire and the lab itself show of the run so far, for
-// a load that ended at time end.
-func (h *Hosts) observe(end time.Duration) lab.Facts {
-	h.observer.mu.Lock()
-	f := lab.Facts{Wire: h.observer.facts(end)}
-	h.observer.mu.Unlock()
+// observe adds what the lab itself shows of the run so far to what was seen of
+// the wire.
+func (h *Hosts) observe(seen lab.Wire) lab.Facts {
+	f := lab.Facts{Wire: seen}
 	if h.pair != nil {
 		h.pair.addDrops(&f.Wire)
 		return f
@@ -273,6 +271,12 @@ func (h *Hosts) Close() error {
 		h.qlogs = h.tracings.readQLogs()
 		errs = append(errs, h.tracings.close())
 	}
+	if h.observer != nil {
+		h.observer.close()
+	}
+	h.mu.Lock()
+	h.capture = nil // its memory is another run's
+	h.mu.Unlock()
 	reapOrphans()
 	return errors.Join(errs...)
 }

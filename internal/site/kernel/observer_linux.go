@@ -28,15 +28,54 @@ type observer struct {
 
 	mu      sync.Mutex
 	link    *link.Link[hold]
-	witness *wire.Witness // nil in tests that measure what it costs
+	witness *wire.Witness // nil after close
 }
 
 func newObserver(run lab.Run) *observer {
-	epoch := time.Now()
-	return &observer{
-		now:  func() time.Duration { return time.Since(epoch) },
-		link: link.New[hold](run.Cell.Path, run.Seed), witness: wire.New(),
+	o := newNetemObserver()
+	o.link = link.New[hold](run.Cell.Path, run.Seed)
+	return o
+}
+
+// newNetemObserver is the observer of a run whose packets no link of ours sees.
+func newNetemObserver() *observer {
+	epoch, w := time.Now(), wire.New()
+	w.Use(memory.take())
+	return &observer{now: func() time.Duration { return time.Since(epoch) }, witness: w}
+}
+
+// close gives the witness's memory to the next run. Nobody watches thereafter.
+func (o *observer) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.witness != nil {
+		memory.put(o.witness.Release())
+		o.witness = nil
 	}
+}
+
+// memory is what the witness of one run leaves to that of the next: a worker
+// carries out many, one after the other.
+var memory spareMemory
+
+type spareMemory struct {
+	mu     sync.Mutex
+	chunks wire.Chunks
+}
+
+// take returns what is there, and leaves nothing.
+func (m *spareMemory) take() wire.Chunks {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := m.chunks
+	m.chunks = wire.Chunks{}
+	return c
+}
+
+func (m *spareMemory) put(c wire.Chunks) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.chunks = c
 }
 
 // due is when direction d has something to be taken out. The lock is held.
@@ -73,24 +112,25 @@ func (o *observer) left(d lab.Direction, out *link.Delivery[hold]) {
 	}
 }
 
-// facts returns what the witness says of a load that ended at time end. The lock
-// is held.
+// facts returns what the witness says so far of a load that ended at time end.
 func (o *observer) facts(end time.Duration) lab.Wire {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if o.witness == nil {
 		return lab.Wire{Up: lab.WireWay{Drops: map[string]int{}}, Down: lab.WireWay{Drops: map[string]int{}}}
 	}
 	return o.witness.Facts(end, endMargin)
 }
 
-// capture returns the packets seen so far, for a load from time start to time
-// end. None is kept thereafter.
-func (o *observer) capture(start, end time.Duration) *wire.Capture {
+// cut is facts, with the packets seen so far, for a load that started at time
+// start. None is kept thereafter.
+func (o *observer) cut(start, end time.Duration) (lab.Wire, *wire.Capture) {
+	if o.witness == nil {
+		return o.facts(end), nil
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.witness == nil {
-		return nil
-	}
-	return o.witness.Capture(start, end)
+	return o.witness.Facts(end, endMargin), o.witness.Capture(start, end)
 }
 
 // offer puts the wire packets of a buffer on the link, one after the other, and

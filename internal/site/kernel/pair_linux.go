@@ -13,7 +13,6 @@ import (
 
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/plan"
-	"github.com/samewire/samewire/internal/wire"
 )
 
 // pair joins the hosts by a veth pair, on whose devices the kernel's queueing
@@ -40,12 +39,6 @@ var (
 func newBareHost(n network) (*Host, error) {
 	n.shaped = true
 	return newHostWith(n, false, (*Host).enter)
-}
-
-// newNetemObserver is the observer of a run whose packets no link of ours sees.
-func newNetemObserver() *observer {
-	epoch := time.Now()
-	return &observer{now: func() time.Duration { return time.Since(epoch) }, witness: wire.New()}
 }
 
 // join joins two bare hosts by a path. On an error the hosts are as they

@@ -22,6 +22,7 @@ const (
 // Log has secrets by label and client random. A nil Log has none.
 type Log struct {
 	secrets map[key][]byte
+	order   []key
 }
 
 type key struct {
@@ -44,6 +45,21 @@ func (l *Log) Secret(label string, random [32]byte) []byte {
 		return nil
 	}
 	return l.secrets[key{label, random}]
+}
+
+// All has the newest secrets of a label, of all connections, at most limit, the
+// newest first.
+func (l *Log) All(label string, limit int) [][]byte {
+	if l == nil {
+		return nil
+	}
+	var list [][]byte
+	for i := len(l.order) - 1; i >= 0 && len(list) < limit; i-- {
+		if k := l.order[i]; k.label == label {
+			list = append(list, l.secrets[k])
+		}
+	}
+	return list
 }
 
 // Has says whether there is any secret for the connection with that client

@@ -37,6 +37,9 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %x, want %x", tt.label, got, tt.want)
 		}
 	}
+	if all := log.All("CLIENT_RANDOM", 5); len(all) != 1 || all[0][0] != 1 {
+		t.Errorf("all: %x", all)
+	}
 	if log.Len() != 3 || !log.Has(randomB) || log.Has([32]byte{}) {
 		t.Errorf("%d secrets", log.Len())
 	}

@@ -78,5 +78,6 @@ func (l *Log) add(k key, value []byte) error {
 		return fmt.Errorf("more than %d secrets", maxLines)
 	}
 	l.secrets[k] = value
+	l.order = append(l.order, k)
 	return nil
 }

@@ -1,10 +1,30 @@
 package quic
 
 import (
+	"net/netip"
 	"testing"
 
 	"github.com/samewire/samewire/internal/lab"
 )
+
+// BenchmarkFind finds the connection of 1-RTT packets among 100.
+func BenchmarkFind(b *testing.B) {
+	x := NewDemux(nil)
+	v := vectors(b)["client-initial-1"]
+	for i := range 100 {
+		c, _ := x.handled(lab.Up, netip.AddrPortFrom(client1.Addr(), uint16(i)), v)
+		c.named(lab.Down, []byte{byte(i), 2, 3, 4, 5, 6, 7, 8})
+	}
+	payload := make([]byte, 1400)
+	payload[0] = fixedBit
+	copy(payload[1:], []byte{42, 2, 3, 4, 5, 6, 7, 8})
+	b.ReportAllocs()
+	for b.Loop() {
+		if x.Find(lab.Up, netip.AddrPortFrom(client1.Addr(), 42), server1, payload) == nil {
+			b.Fatal("not found")
+		}
+	}
+}
 
 // BenchmarkRead reads 1-RTT packets of 1400 bytes, each with an ACK and data of a
 // stream.

@@ -35,6 +35,7 @@ type Conn struct {
 	zeroRTT   levelKeys
 	handshake [2]levelKeys
 	oneRTT    [2]*phases
+	missed    [2]int   // how many packets may yet be sought by their numbers; see Missed
 	ids       [2]idSet // that datagrams in a direction may be addressed with
 	own       [2]int   // length of the ID that the sender in a direction chose, plus 1
 	resets    [2]map[[16]byte]bool
@@ -106,6 +107,12 @@ func (c *Conn) packetsRead() []Packet {
 	c.chunk = append(c.chunk, c.packets...)
 	return c.chunk[from : from+n : from+n]
 }
+
+// Missed says that packets before the next one were not kept at all. Numbers of
+// packets that the log cut short may be wrong from there on, until one that was
+// kept whole opens in their direction: it is found up to 256 times the range of
+// its truncated number, and 8 key updates, ahead.
+func (c *Conn) Missed() { c.missed = [2]int{seekPackets, seekPackets} }
 
 // Hello is what the TLS handshake said so far. It is never nil.
 func (c *Conn) Hello() *tls.Hello { return c.tls.Hello() }

@@ -4,6 +4,12 @@ import (
 	"bytes"
 	"context"
 	cryptotls "crypto/tls"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/samewire/samewire/internal/lab"
@@ -14,13 +20,55 @@ import (
 // any packets, and its secrets.
 type flights struct {
 	data    [2]map[cryptotls.QUICEncryptionLevel][]byte
+	lines   []byte // of the key log
 	secrets *keylog.Log
 }
+
+var update = flag.Bool("update", false, "write testdata/handshake.txt anew")
 
 const (
 	levelInitial   = cryptotls.QUICEncryptionLevelInitial
 	levelHandshake = cryptotls.QUICEncryptionLevelHandshake
 )
+
+// kept is a handshake as craft made it once: fuzzers need the same bytes in each
+// process.
+func kept(t testing.TB) *flights {
+	t.Helper()
+	lines, err := os.ReadFile("testdata/handshake.txt")
+	if *update {
+		lines = craft(t).written()
+		err = os.WriteFile("testdata/handshake.txt", lines, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &flights{data: [2]map[cryptotls.QUICEncryptionLevel][]byte{{}, {}}}
+	var secrets []byte
+	for line := range strings.Lines(string(lines)) {
+		var d, level int
+		var digits string
+		if _, err := fmt.Sscanf(line, "data %d %d %s", &d, &level, &digits); err == nil {
+			f.data[d][cryptotls.QUICEncryptionLevel(level)] = unhex(t, digits)
+		} else {
+			secrets = append(secrets, line...)
+		}
+	}
+	if f.secrets, err = keylog.Parse(secrets); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func (f *flights) written() []byte {
+	b := bytes.Clone(f.lines)
+	for d := range f.data {
+		for _, level := range slices.Sorted(maps.Keys(f.data[d])) {
+			b = fmt.Appendf(b, "data %d %d %x\n", d, level, f.data[d][level])
+		}
+	}
+	return b
+}
 
 // craft lets two ends of crypto/tls talk.
 func craft(t testing.TB) *flights {
@@ -56,7 +104,7 @@ func craft(t testing.TB) *flights {
 			}
 		}
 	}
-	f.secrets = h.secrets(t)
+	f.lines, f.secrets = h.secret.Bytes(), h.secrets(t)
 	return f
 }
 
@@ -122,6 +170,25 @@ func TestServerChangesTheVersion(t *testing.T) {
 		if p := c.Params(lab.Down); p == nil || p.MaxIdleTimeout.Milliseconds() != 0x164 {
 			t.Errorf("parameters of the server: %+v", p)
 		}
+	}
+}
+
+// A client may begin anew after a version negotiation from the same DCID: what it
+// said before does not count.
+func TestVersionNegotiationFromTheSameID(t *testing.T) {
+	before, f := craft(t), craft(t)
+	c := NewConn(f.secrets)
+	hello := cryptoFrame(before.data[lab.Up][levelInitial], 0, 16000)
+	c.Read(lab.Up, sealLong(initialKeys(Version2, firstID)[0], Initial, Version2, firstID, clientID, 0, hello))
+	old := c.Hello().ClientRandom
+	c.Read(lab.Down, append([]byte{0x80, 0, 0, 0, 0, 3, 0xc1, 0xc2, 0xc3, 8}, append(firstID, 0, 0, 0, 1)...))
+	for i, d := range f.packets(Version1) {
+		if p := c.Read(d.way, d.payload); !opened(p) {
+			t.Errorf("datagram %d: %s", i, summary(p))
+		}
+	}
+	if c.Hello().ClientRandom == old || !c.Hello().ClientFinished || c.Version() != Version1 {
+		t.Errorf("%+v", c.Hello())
 	}
 }
 

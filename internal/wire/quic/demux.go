@@ -43,6 +43,14 @@ func NewDemux(secrets *keylog.Log) *Demux {
 	}
 }
 
+// Missed says that packets of any connection before the next one were not kept at
+// all; see Conn.Missed.
+func (x *Demux) Missed() {
+	for _, c := range x.Conns {
+		c.Missed()
+	}
+}
+
 // Find returns the connection of a datagram, and a new one for a client's first
 // packet; nil where it belongs to none. Its caller reads the datagram with it
 // before the next Find: that is how Find learns of connection IDs.

@@ -39,6 +39,9 @@ func (c *Conn) addOrigin(o origin) {
 // readInitial opens an Initial with the keys of the origins known, the newest
 // first. A client's may bring an origin of its own.
 func (c *Conn) readInitial(d lab.Direction, h *header, b []byte, p *Packet) {
+	if d == lab.Up && c.refused && h.version != c.first {
+		c.openFirst(h, b, p) // perhaps from the same DCID
+	}
 	for i := len(c.origins) - 1; i >= 0 && !p.Opened; i-- {
 		c.openInitial(d, h, b, p, &c.origins[i])
 		if len(b) < h.size {

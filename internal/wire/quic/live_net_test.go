@@ -53,6 +53,13 @@ func (h *hub) Write(b []byte) (int, error) {
 	return h.secret.Write(b)
 }
 
+// tickets counts the tickets that the client stored.
+func (h *hub) tickets() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return bytes.Count(h.secret.Bytes(), []byte(LabelPSK))
+}
+
 func (h *hub) listen(addr string) *hubConn {
 	c := &hubConn{hub: h, addr: netip.MustParseAddrPort(addr), in: make(chan sentDatagram, 4096), closed: make(chan struct{})}
 	c.deadline.Store(time.Time{})

@@ -63,7 +63,12 @@ func resumed(t *testing.T, s *session) {
 	first := s.dial(t)
 	<-first.HandshakeComplete()
 	request(t, first, 1000)
-	time.Sleep(20 * time.Millisecond) // for the ticket
+	for range 1000 {
+		if s.hub.tickets() > 0 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 	s.finish(first)
 	second := s.dial(t)
 	request(t, second, 20000)
@@ -252,9 +257,13 @@ func (h *hub) compare(t *testing.T, d lab.Direction, conns []*Conn, sent map[*Co
 		}
 		r.mu.Unlock()
 	}
-	for i, s := range read {
-		if i >= len(logged) || s != logged[i] {
-			t.Fatalf("%s: packet %d read as\n%s\nsent as\n%s", d, i, s, logged[min(i, len(logged)-1)])
+	left := map[string]int{}
+	for _, s := range logged {
+		left[s]++
+	}
+	for _, s := range read { // a path's own queue may change their order
+		if left[s]--; left[s] < 0 {
+			t.Errorf("%s: not sent like that: %s", d, s)
 		}
 	}
 	if len(read) == 0 || len(logged)-len(read) > 2 {

@@ -88,7 +88,7 @@ func (p *Params) read(id uint64, value []byte) error {
 		}
 		p.ResetToken = value
 	case 0x0c:
-		return flag(&p.DisableActiveMigration, value)
+		return empty(&p.DisableActiveMigration, value)
 	case 0x0d:
 		return p.readPreferred(value)
 	case 0x0f:
@@ -98,7 +98,7 @@ func (p *Params) read(id uint64, value []byte) error {
 	case paramVersionInformation:
 		return p.readVersions(value)
 	case paramGreaseQUICBit:
-		return flag(&p.GreaseQUICBit, value)
+		return empty(&p.GreaseQUICBit, value)
 	default:
 		return p.readNumber(id, value)
 	}
@@ -153,7 +153,7 @@ func connectionID(to *[]byte, value []byte) error {
 	return nil
 }
 
-func flag(to *bool, value []byte) error {
+func empty(to *bool, value []byte) error {
 	if len(value) != 0 {
 		return fmt.Errorf("%d bytes; it has no value", len(value))
 	}

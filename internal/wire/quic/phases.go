@@ -89,3 +89,34 @@ func (p *phases) leap(o *opener, s *space, b []byte, number int, u unmasked, fro
 	p.cutSinceOpen = false // damaged packets in a row shall not cost this each
 	return nil, decodeNumber(s.near, u.truncated, u.bytes), false
 }
+
+// Bounds of the search for a packet's number and phase after packets were missed.
+const (
+	seekWindows = 256
+	seekUpdates = 8
+	seekPackets = 64 // that may fail in each direction
+)
+
+// seek opens a packet after others were missed: by numbers that end with its
+// truncated one, farther and farther ahead, and by later phases.
+func (p *phases) seek(o *opener, s *space, b []byte, number int, u unmasked) ([]byte, uint64, bool) {
+	ahead := *p
+	base := decodeNumber(s.near, u.truncated, u.bytes)
+	for range seekUpdates {
+		for w := range uint64(seekWindows) {
+			full := base + w<<(8*u.bytes)
+			if u.first&phaseBit != 0 != ahead.phase || full > maxVarint {
+				break
+			}
+			if plain, ok := o.open(ahead.now, b, number, u, full); ok {
+				if ahead.updates != p.updates {
+					ahead.first = full
+				}
+				*p = ahead
+				return plain, full, true
+			}
+		}
+		ahead.enter(0)
+	}
+	return nil, base, false
+}

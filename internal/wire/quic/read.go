@@ -104,6 +104,13 @@ func (c *Conn) openShort(d lab.Direction, b []byte, number, size int, p *Packet)
 		return
 	}
 	plain, full, ok := keys.open(&c.opener, s, b, number, u)
+	if !ok && c.missed[d] > 0 {
+		c.missed[d]--
+		plain, full, ok = keys.seek(&c.opener, s, b, number, u)
+	}
+	if ok {
+		c.missed[d] = 0
+	}
 	c.result(p, s, u, plain, full, ok)
 }
 

@@ -113,6 +113,30 @@ func TestPacketsCutShort(t *testing.T) {
 	}
 }
 
+// After packets that were not kept at all, one with a number far ahead, phases
+// later, opens where that was said.
+func TestPacketsMissed(t *testing.T) {
+	for _, said := range []bool{false, true} {
+		c, keys := established(aes128)
+		id := []byte{1, 1, 1, 1}
+		k := keys[lab.Down]
+		c.Read(lab.Down, sealShort(k.now, id, false, 5, 2, ping))
+		k.enter(0)
+		k.enter(0)
+		k.enter(0)
+		if said {
+			c.Missed()
+		}
+		p := c.Read(lab.Down, sealShort(k.now, id, k.phase, 1_000_003, 2, ping))
+		if opened(p) != said || said && (p[0].Number != 1_000_003 || c.KeyUpdates(lab.Down) != 3) {
+			t.Errorf("said %v: %s, %d key updates", said, summary(p), c.KeyUpdates(lab.Down))
+		}
+		if p := c.Read(lab.Down, sealShort(k.now, id, k.phase, 1_000_004, 2, ping)); opened(p) != said {
+			t.Errorf("said %v: then %s", said, summary(p))
+		}
+	}
+}
+
 func TestWhatIsNoPacketToOpen(t *testing.T) {
 	initial := vectors(t)["client-initial-1"]
 	reset := append([]byte{0x40, 9, 9, 9, 9, 9, 9, 9, 9, 9}, "0123456789abcdefghijABCDEFGHIJKLMNOP"...)

@@ -14,6 +14,8 @@ type Conn struct {
 	secrets *keylog.Log
 	ways    [2]way
 	keys12  *[2]keys
+
+	hopeless12 bool // no master secret opens it
 }
 
 // way is one direction.
@@ -81,9 +83,6 @@ func (c *Conn) Read(d lab.Direction, data []byte) []Message {
 		data = append(w.partial, data...)
 	}
 	w.plain = w.plain[:0]
-	if cap(w.plain) < len(data) { // so that what it has does not move while it grows
-		w.plain = make([]byte, 0, len(data))
-	}
 	r := &reading{conn: c, way: w, d: d}
 	for !w.dead {
 		size, fault := recordSize(data)
@@ -93,6 +92,9 @@ func (c *Conn) Read(d lab.Direction, data []byte) []Message {
 		}
 		if size == 0 || size > len(data) {
 			break
+		}
+		if len(w.plain) == 0 && cap(w.plain) < len(data) { // room for all that follows
+			w.plain = make([]byte, 0, len(data))
 		}
 		r.record(record{data[0], data[:recordHeader], data[recordHeader:size], w.offset, w.offset + int64(size)})
 		w.offset += int64(size)

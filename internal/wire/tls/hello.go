@@ -13,8 +13,8 @@ type Hello struct {
 	Group      string   // chosen
 	ClientSize int      // bytes of the first ClientHello, with the 4 of its header
 	// ServerFlight is the bytes of the server's handshake messages, with their
-	// headers, up to and with its Finished, as far as they could be read. It is
-	// whole where ServerFinished.
+	// headers, up to and with its Finished, a HelloRetryRequest included, as far as
+	// they could be read. It is whole where ServerFinished.
 	ServerFlight   int
 	ServerFinished bool // the server's Finished was seen
 	ClientFinished bool // the client's

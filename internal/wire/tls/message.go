@@ -61,7 +61,8 @@ type Message struct {
 	// with the 4 of its header, of application data the plaintext. Of a record that
 	// could not be opened it is what follows the record's header.
 	Size int
-	// Encrypted: it was sent encrypted. Opened: it was read, in clear or decrypted.
+	// Encrypted: it was sent encrypted. Opened: it was read, in clear or decrypted;
+	// where it was not, Problem says why, or there was no secret for it.
 	Encrypted, Opened bool
 	// Early: it was sent as early data (0-RTT), under the early secret. Application
 	// data of a connection whose Hello().EarlyAccepted becomes false never reached

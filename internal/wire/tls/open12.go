@@ -1,6 +1,6 @@
 package tls
 
-import "github.com/samewire/samewire/internal/lab"
+import "github.com/samewire/samewire/internal/wire/keylog"
 
 // finishedSize is the size of TLS 1.2's Finished with its header: all suites
 // have 12 bytes of verify_data (RFC 5246, section 7.4.9).
@@ -25,13 +25,10 @@ func (r *reading) record12(x record) {
 	w := r.way
 	first := !w.sealed
 	w.sealed = true
-	if k := r.conn.secrets12(r.d); k != nil {
-		out, err := k.open12(w.plain, x.header, x.body)
-		if err == nil {
-			r.opened12(x, out[len(w.plain):])
-			w.plain = out
-			return
-		}
+	if out, ok := r.open12(x); ok {
+		r.opened12(x, out[len(w.plain):])
+		w.plain = out
+		return
 	}
 	m := Message{Begin: x.begin, End: x.end, Size: len(x.body), Encrypted: true}
 	switch x.kind {
@@ -59,20 +56,50 @@ func (r *reading) opened12(x record, body []byte) {
 	r.content(x, x.kind, body, true)
 }
 
-// secrets12 has the keys of a direction of TLS 1.2; nil: they are not known.
-func (c *Conn) secrets12(d lab.Direction) *keys {
-	if c.keys12 == nil {
-		g := &c.dialog
-		p := protections[g.hello.SuiteID]
-		master := c.secrets.Secret("CLIENT_RANDOM", g.hello.ClientRandom)
-		if p == nil || master == nil || g.hello.Version != "1.2" || !g.serverHello {
-			return nil
-		}
+// maxMasters is how many master secrets are tried for a resumed connection.
+const maxMasters = 256
+
+// open12 opens a record with the keys of its connection. The first record of a
+// resumed connection may find them: it has the master secret of an earlier one,
+// for which not every program writes a line of its own (Go's crypto/tls does
+// not). The record's tag decides.
+func (r *reading) open12(x record) ([]byte, bool) {
+	c, g := r.conn, &r.conn.dialog
+	p := protections[g.hello.SuiteID]
+	if p == nil || g.hello.Version != "1.2" || !g.serverHello {
+		return nil, false
+	}
+	if c.keys12 != nil {
+		out, err := c.keys12[r.d].open12(r.way.plain, x.header, x.body)
+		return out, err == nil
+	}
+	if c.hopeless12 {
+		return nil, false
+	}
+	masters := c.masters()
+	for _, master := range masters {
 		both, err := newKeys12(p, master, g.hello.ClientRandom, g.serverRandom)
 		if err != nil {
-			return nil
+			continue
 		}
-		c.keys12 = both
+		if out, err := both[r.d].open12(r.way.plain, x.header, x.body); err == nil {
+			c.keys12 = both
+			return out, true
+		}
 	}
-	return &c.keys12[d]
+	// The first record must open; without a secret to try, that the connection was
+	// resumed may yet show.
+	c.hopeless12 = len(masters) > 0 || g.hello.Resumed
+	return nil, false
+}
+
+// masters are the master secrets that the connection can have.
+func (c *Conn) masters() [][]byte {
+	if own := c.secrets.Secret(keylog.ClientRandom, c.dialog.hello.ClientRandom); own != nil {
+		return [][]byte{own}
+	}
+	if c.dialog.hello.Resumed {
+		return c.secrets.All(keylog.ClientRandom, maxMasters)
+	}
+	return nil
 }

@@ -54,6 +54,7 @@ func (r *reading) content(x record, kind byte, body []byte, encrypted bool) {
 	case recordAlert:
 		m.Kind = Alert
 		m.Note, m.Problem = alert(body)
+		m.Opened = m.Problem == ""
 		r.add(m)
 	case recordApplication:
 		m.Kind = ApplicationData

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/samewire/samewire/internal/lab"
+)
+
+// Round trips follow from the protocol and not from the path: they are the same
+// without any delay, on long paths, and where packets are lost.
+func TestVirtualRoundTrips(t *testing.T) {
+	c := carrierOf(t, lab.Virtual, 2)
+	one := lab.Load{Name: "one", Objects: 1, Size: 1000}
+	warm, many, up := one, one, one
+	warm.Warm = true
+	many.Objects, many.Size = 20, 20e3
+	up.Upload = true
+	for _, tt := range []struct {
+		name     string
+		protocol lab.Protocol
+		tls      string
+		load     lab.Load
+		want     float64
+	}{
+		{"h1", lab.H1, "1.3", one, 3}, {"h2", lab.H2, "1.3", one, 3}, {"h3", lab.H3, "1.3", one, 2},
+		{"h1, TLS 1.2", lab.H1, "1.2", one, 4}, {"h2, TLS 1.2", lab.H2, "1.2", one, 4},
+		{"h1, warm", lab.H1, "1.3", warm, 1}, {"h2, warm", lab.H2, "1.3", warm, 1}, {"h3, warm", lab.H3, "1.3", warm, 1},
+		{"h1, many objects", lab.H1, "1.3", many, 3}, {"h2, many objects", lab.H2, "1.3", many, 3}, {"h3, many objects", lab.H3, "1.3", many, 2},
+		{"h1, upload", lab.H1, "1.3", up, 3}, {"h2, upload", lab.H2, "1.3", up, 3}, {"h3, upload", lab.H3, "1.3", up, 2},
+	} {
+		var runs []lab.Run
+		for _, notation := range []string{"rtt 0ms", "rtt 40ms", "rtt 150ms", "rtt 40ms loss 5%", "rtt 0ms loss 5%", "rtt 150ms rate 2mbit loss 5%"} {
+			reps := 1
+			if strings.Contains(notation, "loss") {
+				reps = 12
+			}
+			for rep := range reps {
+				cell := lab.Cell{Path: notedPath(t, "case", notation), Load: tt.load, Stack: lab.DefaultStack, Site: lab.Virtual, Protocol: tt.protocol}
+				cell.Stack.TLS = tt.tls
+				runs = append(runs, runOf(cell, rep+1))
+			}
+		}
+		lost := 0
+		for i, r := range carryAll(t, c, 2, runs) {
+			path := lab.FormatDuration(runs[i].Cell.Path.RTT())
+			if r.Outcome != lab.OK {
+				t.Errorf("%s, %s, seed %d: %s %s", tt.name, path, runs[i].Rep, r.Outcome, r.Reason)
+				continue
+			}
+			lost += r.Wire.Up.Drops["loss"] + r.Wire.Down.Drops["loss"]
+			if r.Wire.RoundTrips == nil || *r.Wire.RoundTrips != tt.want {
+				t.Errorf("%s, RTT %s, seed %d: want %v round trips%s", tt.name, path, runs[i].Rep, tt.want, causesText(r.Wire))
+			}
+			if r.Wire.NotDecodable != 0 {
+				t.Errorf("%s: %d packets could not be read", tt.name, r.Wire.NotDecodable)
+			}
+		}
+		if lost == 0 {
+			t.Errorf("%s: nothing was lost", tt.name)
+		}
+	}
+}
+
+func causesText(f lab.Wire) string {
+	var b strings.Builder
+	if f.RoundTrips == nil {
+		b.WriteString(": there are none")
+	}
+	for _, c := range f.Causes {
+		fmt.Fprintf(&b, "\n\t%3d %4s %.4f %s: %s", c.Packet, c.Direction, c.At, c.What, c.Why)
+	}
+	return b.String()
+}
