@@ -25,7 +25,7 @@ func captured(t *testing.T, c runner.Carrier, run lab.Run) (r lab.Record, file s
 	return r, filepath.Join(dir, r.Kept.Capture)
 }
 
-func captureIn(t *testing.T, name string) *wire.Capture {
+func mustCapture(t *testing.T, name string) *wire.Capture {
 	t.Helper()
 	f, err := os.Open(name)
 	if err != nil {
@@ -56,7 +56,7 @@ func TestCapturesAreOfTheRun(t *testing.T) {
 				run := runOf(lab.Cell{Path: path, Load: presetLoad(t, "ten-small"), Stack: lab.DefaultStack, Site: site, Protocol: p}, 1)
 				run.Lateness = 0 // the packets are looked at, not the time
 				r, file := captured(t, c, run)
-				checkCapture(t, r, captureIn(t, file))
+				checkCapture(t, r, mustCapture(t, file))
 			}
 		})
 	}

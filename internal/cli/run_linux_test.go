@@ -244,7 +244,7 @@ func TestOrdinaryUser(t *testing.T) {
 	for _, r := range recordsOf(t, filepath.Join(dir, "out")) {
 		if r.Kept == nil || r.Kept.Error != "" {
 			t.Errorf("as an ordinary user: kept %+v", r.Kept)
-		} else if c := captureIn(t, filepath.Join(dir, "out", r.Kept.Capture)); len(c.Secrets) == 0 {
+		} else if c := mustCapture(t, filepath.Join(dir, "out", r.Kept.Capture)); len(c.Secrets) == 0 {
 			t.Error("as an ordinary user: a capture without secrets")
 		}
 	}

@@ -129,7 +129,7 @@ func TestReadAsTsharkReads(t *testing.T) {
 					run := runOf(lab.Cell{Path: notedPath(t, "oracle", c.notation), Load: presetLoad(t, "ten-small"), Stack: stack, Site: site, Protocol: p}, 1)
 					run.Lateness = 0
 					_, file := captured(t, carrierOf(t, site, 1), run)
-					compare(t, p, name != "clean", wire.Read(captureIn(t, file)), asTsharkReads(t, file))
+					compare(t, p, name != "clean", wire.Read(mustCapture(t, file)), asTsharkReads(t, file))
 				})
 			}
 		}
@@ -241,13 +241,13 @@ func TestWhatTsharkWritesIsRead(t *testing.T) {
 	c := carrierOf(t, lab.Virtual, 1)
 	for _, p := range []lab.Protocol{lab.H2, lab.H3} {
 		_, file := captured(t, c, cellRun(t, lab.Virtual, "loss-3", "ten-small", p, 1))
-		want := captureIn(t, file)
+		want := mustCapture(t, file)
 		for _, format := range []string{"pcapng", "nsecpcap"} {
 			saved := file + "." + format
 			if said, err := exec.Command("tshark", "-r", file, "-F", format, "-w", saved).CombinedOutput(); err != nil {
 				t.Fatalf("tshark: %v: %s", err, said)
 			}
-			got := captureIn(t, saved)
+			got := mustCapture(t, saved)
 			if format == "pcapng" && !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: saved again it has %d packets called %q; want %d called %q", p, len(got.Packets), got.Name, len(want.Packets), want.Name)
 			}

@@ -123,12 +123,13 @@ type Bursts struct {
 	LostTail   int `json:"lost_tail"`
 	LostAlone  int `json:"lost_alone"`
 	// Paced says what the spacing of full packets within a round trip looks like:
-	// true where it is even, false where the packets come in lumps; null where there
-	// are too few packets to tell, or where each follows an acknowledgement, so that
-	// the link spaced them.
+	// true where a timer spaced them in at least two round trips, false where they
+	// come in lumps; null where there are too few packets to tell, or where all
+	// follow acknowledgements, so that the link spaced them.
 	Paced *bool `json:"paced"`
-	// PacingRate is the median, over round trips, of the rate at which full packets
-	// were sent, in bit/s; null where they were not paced.
+	// PacingRate is the median, over the round trips in which a timer spaced full
+	// packets, of the rate at which they were sent, in bit/s; null where there were
+	// none.
 	PacingRate *float64 `json:"pacing_rate"`
 }
 

@@ -7,16 +7,25 @@ import (
 	"unicode/utf8"
 )
 
-// longest is how many runes of a text out of a packet are shown to a person.
-const longest = 200
+// How many runes of a text are shown to a person: of one that is a packet's own,
+// and of a sentence that may quote one.
+const (
+	longest         = 200
+	longestSentence = 4000
+)
 
 // clean makes text that came out of a packet safe to show: what is not printable
 // (control characters, changes of the writing direction, broken UTF-8) is
 // written as Go writes it in a string, and so is the backslash.
-func clean(s string) string {
+func clean(s string) string { return escape(s, longest) }
+
+// sentence is clean for what samewire wrote itself, though it may quote a packet.
+func sentence(s string) string { return escape(s, longestSentence) }
+
+func escape(s string, most int) string {
 	var b strings.Builder
 	for n := 0; len(s) > 0; n++ {
-		if n == longest {
+		if n == most {
 			fmt.Fprintf(&b, "… (%d bytes more)", len(s))
 			break
 		}
@@ -35,6 +44,14 @@ func clean(s string) string {
 		s = s[size:]
 	}
 	return b.String()
+}
+
+func sentences(list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = sentence(s)
+	}
+	return out
 }
 
 func cleanAll(list []string) []string {

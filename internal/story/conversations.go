@@ -120,7 +120,7 @@ func senderFacts(s lab.SenderFacts) string {
 	if s.CC != "" {
 		cc := "looks like " + clean(s.CC)
 		if s.CCWhy != "" {
-			cc += " (" + clean(s.CCWhy) + ")"
+			cc += " (" + sentence(s.CCWhy) + ")"
 		}
 		parts = append(parts, cc)
 	}

@@ -20,7 +20,7 @@ func (s Story) head(p *page) {
 	if s.Facts != nil {
 		s.roundTrips(p)
 	}
-	for _, n := range append(s.blind(), cleanAll(s.Notes)...) {
+	for _, n := range append(s.blind(), sentences(s.Notes)...) {
 		p.para("  note     ", n)
 	}
 }
@@ -37,7 +37,7 @@ func (s Story) recordHead(p *page) {
 		clean(r.Run.ID), r.Run.Order, r.Run.Rep, attempt, r.Run.Seed))
 	p.para("  load     ", load(c.Load))
 	if s.Path != "" {
-		p.para("  path     ", clean(s.Path))
+		p.para("  path     ", sentence(s.Path))
 	}
 	p.para("  client   ", side(r.Client, c.Stack.Client))
 	p.para("  server   ", side(r.Server, c.Stack.Server))
@@ -67,7 +67,7 @@ func outcome(r *lab.Record) string {
 		text += "; first byte of the first response after " + seconds(*t)
 	}
 	if r.Reason != "" {
-		text += "; " + clean(r.Reason)
+		text += "; " + sentence(r.Reason)
 	}
 	return text
 }
@@ -112,10 +112,10 @@ func (s Story) roundTrips(p *page) {
 		}
 		why := ""
 		if c.Why != "" {
-			why = " – " + clean(c.Why)
+			why = " – " + sentence(c.Why)
 		}
 		p.para(fmt.Sprintf("  %9s", fmt.Sprintf("%d. ", i+1))+padRight(sender(c.Direction), 8),
-			fmt.Sprintf("%s%s (packet %d%s)", clean(c.What), why, c.Packet, after))
+			fmt.Sprintf("%s%s (packet %d%s)", strings.TrimPrefix(clean(c.What), sender(c.Direction)+"'s "), why, c.Packet, after))
 	}
 }
 

@@ -54,12 +54,13 @@ type timeline struct {
 	rows   []row
 	silent []silence
 	flight *flight
+	told   map[*lab.Stall]bool
 	rtt    time.Duration // the shortest that the packets show
 }
 
 // tell makes the timeline's rows.
 func tell(s Story, p Packets) *timeline {
-	t := &timeline{r: s.Reading, start: s.Reading.Capture.Start, facts: s.Facts, chain: map[int]int{}, parts: fewParts}
+	t := &timeline{r: s.Reading, start: s.Reading.Capture.Start, facts: s.Facts, chain: map[int]int{}, parts: fewParts, told: map[*lab.Stall]bool{}}
 	if t.facts != nil {
 		for i, c := range t.facts.Causes {
 			t.chain[c.Packet] = i + 1

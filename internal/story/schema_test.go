@@ -158,3 +158,19 @@ func TestSchemaIsComplete(t *testing.T) {
 		}
 	}
 }
+
+// docs/show.md names every field.
+func TestPageNamesEveryField(t *testing.T) {
+	page, err := os.ReadFile("../../docs/show.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []any{Output{}, Capture{}, Connection{}, Packet{}, TCP{}, Message{}, QUIC{}, Frame{}} {
+		for i := range reflect.TypeOf(of).NumField() {
+			name, _, _ := strings.Cut(reflect.TypeOf(of).Field(i).Tag.Get("json"), ",")
+			if !bytes.Contains(page, []byte("`"+name+"`")) {
+				t.Errorf("docs/show.md does not name %s of %T", name, of)
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strings"
 	"time"
 
 	"github.com/samewire/samewire/internal/lab"
@@ -63,8 +64,14 @@ func (t *timeline) silence(s silence) row {
 	at, till := s.from-t.start, s.till-t.start
 	text := span(till-at) + " of silence"
 	r := row{kind: silenceRow, at: at, till: till, title: text, parts: []string{t.flight.words(s.from)}}
-	if stall := t.stall(at, till); stall != nil {
-		r.parts = []string{orElse(clean(stall.Sentence), r.parts[0])}
+	stall := t.stall(at, till)
+	switch {
+	case stall == nil:
+	case t.told[stall]:
+		r.parts = append(r.parts, "still the same stall")
+	default:
+		t.told[stall] = true
+		r.parts = []string{orElse(sentence(stall.Sentence), r.parts[0])}
 	}
 	return r
 }
@@ -84,14 +91,15 @@ func (t *timeline) stall(at, till time.Duration) *lab.Stall {
 	return nil
 }
 
-// flight has the bytes in flight of both hosts over time: sent, and not yet
-// acknowledged to the sender.
+// flight has what both hosts had sent, and was not yet acknowledged to them, over
+// time. What was sent again counts again.
 type flight struct{ levels [2][]level }
 
-// level is what is in flight from a time on.
+// level is what is not acknowledged from a time on.
 type level struct {
-	at    time.Duration
-	bytes int64
+	at      time.Duration
+	packets int
+	bytes   int64
 }
 
 func newFlight(r *wire.Reading) *flight {
@@ -100,44 +108,43 @@ func newFlight(r *wire.Reading) *flight {
 		var changes []level
 		for _, c := range r.Connections {
 			for _, s := range c.Sent[d] {
-				changes = append(changes, level{r.Events[s.Event].At, int64(s.Bytes)})
+				changes = append(changes, level{r.Events[s.Event].At, 1, int64(s.Bytes)})
 				if s.Acked != wire.Never {
-					changes = append(changes, level{s.Acked, -int64(s.Bytes)})
+					changes = append(changes, level{s.Acked, -1, -int64(s.Bytes)})
 				}
 			}
 		}
 		slices.SortStableFunc(changes, func(a, b level) int { return int(max(min(a.at-b.at, 1), -1)) })
-		sum := int64(0)
-		for i := range changes {
-			sum += changes[i].bytes
-			changes[i].bytes = sum
+		for i := 1; i < len(changes); i++ {
+			changes[i].packets += changes[i-1].packets
+			changes[i].bytes += changes[i-1].bytes
 		}
 		f.levels[d] = changes
 	}
 	return f
 }
 
-func (f *flight) at(d lab.Direction, at time.Duration) int64 {
+func (f *flight) at(d lab.Direction, at time.Duration) level {
 	list := f.levels[d]
 	i := sort.Search(len(list), func(i int) bool { return list[i].at > at })
 	if i == 0 {
-		return 0
+		return level{}
 	}
-	return list[i-1].bytes
+	return list[i-1]
 }
 
 func (f *flight) words(at time.Duration) string {
 	if len(f.levels[lab.Up])+len(f.levels[lab.Down]) == 0 {
 		return "what was in flight cannot be read"
 	}
-	up, down := f.at(lab.Up, at), f.at(lab.Down, at)
-	switch {
-	case up > 0 && down > 0:
-		return fmt.Sprintf("the server had %s in flight, the client %s", bytesOf(down), bytesOf(up))
-	case up > 0:
-		return fmt.Sprintf("the client had %s in flight", bytesOf(up))
-	case down > 0:
-		return fmt.Sprintf("the server had %s in flight", bytesOf(down))
+	var parts []string
+	for _, d := range []lab.Direction{lab.Down, lab.Up} {
+		if l := f.at(d, at); l.packets > 0 {
+			parts = append(parts, fmt.Sprintf("%s of the %s (%s)", plural(l.packets, "packet", "packets"), sender(d.String()), bytesOf(l.bytes)))
+		}
 	}
-	return "nothing was in flight"
+	if len(parts) == 0 {
+		return "everything was acknowledged"
+	}
+	return "not acknowledged: " + strings.Join(parts, ", ")
 }

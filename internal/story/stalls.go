@@ -35,13 +35,13 @@ func autopsy(p *page, s Story, n int, st *lab.Stall) {
 		seconds(st.Length), seconds(st.At), end, bytesOf(st.Delivered), orElse(clean(st.LastSpoke), "client or server"),
 		orElse(clean(st.ShouldAct), "one of them")))
 	if st.Sentence != "" {
-		p.painted("     ", clean(st.Sentence), p.painter.bold)
+		p.painted("     ", sentence(st.Sentence), p.painter.bold)
 	}
 	if s.Reading != nil {
 		last(p, s, st)
 	}
 	for _, o := range st.Owed {
-		p.para("     owed: ", clean(o))
+		p.para("     owed: ", sentence(o))
 	}
 	for _, t := range st.Timers {
 		fired := "did not fire"
@@ -50,7 +50,7 @@ func autopsy(p *page, s Story, n int, st *lab.Stall) {
 		}
 		why := ""
 		if t.Why != "" {
-			why = " (" + clean(t.Why) + ")"
+			why = " (" + sentence(t.Why) + ")"
 		}
 		p.para("     timer: ", fmt.Sprintf("%s of the %s, due at %s, %s%s", clean(t.Name), clean(t.Side), seconds(t.Due), fired, why))
 	}

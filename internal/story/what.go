@@ -40,12 +40,19 @@ func what(e *wire.Event, most int) (title string, parts []string) {
 func protocol(e *wire.Event) string {
 	name := "TCP"
 	for _, m := range e.Messages {
-		if isHTTP(m.Kind) {
+		if isHTTP(m.Kind) || m.Kind == wire.OtherMessage && isFrame(m.Note) {
 			return "HTTP"
 		}
 		name = "TLS"
 	}
 	return name
+}
+
+// isFrame says whether a note is of HTTP/2: a frame's name, such as "SETTINGS
+// ack", or the client's preface. TLS's messages have small letters, too.
+func isFrame(note string) bool {
+	word, _, _ := strings.Cut(note, " ")
+	return word == "preface" || word != "" && word == strings.ToUpper(word)
 }
 
 func again(e *wire.Event) string {

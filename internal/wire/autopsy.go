@@ -245,7 +245,7 @@ func (x *autopsy) hear(i int, e *Event) {
 func (x *autopsy) exchange(e *Event, m Message) {
 	q := x.requests[m.Stream]
 	if q == nil {
-		q = &errand{warm: e.At < x.r.Capture.Start}
+		q = &errand{warm: e.At < x.r.began()}
 		x.requests[m.Stream] = q
 	}
 	switch m.Kind {

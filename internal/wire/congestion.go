@@ -29,7 +29,7 @@ type stretch struct{ from, to time.Duration }
 // Properties that an edit must keep:
 //   - a back-off is measured only of a recovery by acknowledgements, with a round
 //     trip without any other recovery before and after it, of a sender that had
-//     more to send, and was not at the receiver's limit;
+//     more to send, was not at the receiver's limit, and lost little;
 //   - the growth is measured between losses only, never in the first slow start;
 //   - what does not fit is not named.
 func (h *half) congestion(a About, episodes []episode, s *lab.SenderFacts) {
@@ -48,11 +48,11 @@ func (h *half) congestion(a About, episodes []episode, s *lab.SenderFacts) {
 		if e.kind != fastRecovery || e.end == Never {
 			continue
 		}
-		if slope, ok := h.growth(l, tight, stretch{e.end, next}); ok {
+		if slope, ok := h.slope(l, tight, stretch{e.end, next}); ok {
 			slopes = append(slopes, slope)
 		}
 		alone := (i == 0 || episodes[i-1].end <= e.begin-rtt) && next >= e.end+rtt
-		if ratio, ok := h.backoff(l, tight, e, rtt); ok && alone {
+		if ratio, ok := h.backoff(l, tight, e, rtt); ok && alone && h.few(e) {
 			ratios = append(ratios, ratio)
 		}
 	}
@@ -80,7 +80,7 @@ func guess(ratios, slopes []float64, paces func() bool) (cc, why string) {
 		switch g := median(slopes); {
 		case g >= 0.85 && g <= 1.2:
 			return "reno", fell + grew + ": Reno grows by one packet per round trip; a factor of 0.7 is quic-go's"
-		case g >= 0.3 && g <= 0.75 || g >= 1.5:
+		case g <= 0.75 || g >= 1.5:
 			return "cubic", fell + grew + ": CUBIC's factor is 0.7, and its growth is not Reno's one packet (RFC 9438)"
 		}
 	case n >= fewestIgnored && m >= 0.88 && m <= 1.15 && paces():
@@ -89,10 +89,10 @@ func guess(ratios, slopes []float64, paces func() bool) (cc, why string) {
 	return "", ""
 }
 
-// backoff is what was in flight in the round trip after a recovery, over what
-// was in flight in the one before it.
+// backoff is what was in flight right after a recovery, over what was in flight in
+// the round trip before it.
 func (h *half) backoff(l []level, tight []bool, e *episode, rtt time.Duration) (ratio float64, ok bool) {
-	before, after := peak(l, e.begin-rtt, e.begin), peak(l, e.end, e.end+rtt)
+	before, after := peak(l, e.begin-rtt, e.begin), peak(l, e.end, e.end+rtt/8)
 	if before < int64(smallestWindow*h.full) {
 		return 0, false
 	}
@@ -102,10 +102,26 @@ func (h *half) backoff(l []level, tight []bool, e *episode, rtt time.Duration) (
 	return float64(after) / float64(before), true
 }
 
-// growth is by how many full packets the flight grew per round trip within a
+// few says whether little was lost in a recovery, at most a quarter of what was in
+// flight. After more the sender has too little under way to reach its window by
+// the end of the recovery.
+func (h *half) few(e *episode) bool {
+	again, flight := 0, 0
+	for i := e.first; i < len(h.sent) && h.at(i) <= e.end; i++ {
+		if h.before[i] >= 0 {
+			again += h.sent[i].Bytes
+		}
+	}
+	for i := e.first - 1; i >= 0 && h.gone[i] >= e.begin; i-- {
+		flight += h.bytes(i)
+	}
+	return 4*again <= flight
+}
+
+// slope is by how many full packets the flight grew per round trip within a
 // stretch, by least squares. A round trip ends when what was sent at its beginning
 // is acknowledged, however long the queue makes it.
-func (h *half) growth(l []level, tight []bool, s stretch) (slope float64, ok bool) {
+func (h *half) slope(l []level, tight []bool, s stretch) (slope float64, ok bool) {
 	if anyWithin(h, tight, s.from, s.to) {
 		return 0, false
 	}

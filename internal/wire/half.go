@@ -37,7 +37,7 @@ type half struct {
 // arrival is a packet that reached the sender.
 type arrival struct {
 	at      time.Duration
-	payload bool // it carried data that had not been sent before
+	payload bool // it carried new data, which may be answered
 }
 
 func (r *Reading) newHalf(conn int, d lab.Direction) *half {
@@ -104,10 +104,30 @@ func (h *half) findArrivals() {
 	for _, i := range h.c.Events {
 		e := &h.r.Events[i]
 		if e.Way != h.d && e.arrived() {
-			h.arrivals = append(h.arrivals, arrival{e.Left, e.New > 0})
+			h.arrivals = append(h.arrivals, arrival{e.Left, e.New > 0 && h.c.asks(e)})
 		}
 	}
 	slices.SortStableFunc(h.arrivals, func(a, b arrival) int { return cmp.Compare(a.at, b.at) })
+}
+
+// asks says whether the data of a packet may be answered. Where messages can be
+// read it takes one that is completed; SETTINGS and the like, and tickets, ask for
+// nothing. Else it is any data, but of QUIC what follows on the handshake.
+func (c *Connection) asks(e *Event) bool {
+	if c.Decrypted {
+		return slices.ContainsFunc(e.Messages, func(m Message) bool {
+			return m.Kind != OtherMessage && m.Kind != NewSessionTicket
+		})
+	}
+	for i := range e.QUIC {
+		p := &e.QUIC[i]
+		for k := range p.Frames {
+			if kind := p.Frames[k].Kind; kind == quic.Stream || kind == quic.Crypto && p.Kind != quic.OneRTT {
+				return true
+			}
+		}
+	}
+	return len(e.QUIC) == 0
 }
 
 // space is a QUIC packet's packet number space, as in Sent; -1 without numbers.

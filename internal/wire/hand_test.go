@@ -31,20 +31,20 @@ func byHand(transport string) *hand {
 	return h
 }
 
-func millis(v float64) time.Duration { return time.Duration(v * 1e6) }
+func ms(v float64) time.Duration { return time.Duration(v * 1e6) }
 
 func (h *hand) credit(at float64, limit int64) {
 	kind := "window"
 	if h.c.Transport == "quic" {
 		kind = "data"
 	}
-	h.c.Credit[lab.Down] = append(h.c.Credit[lab.Down], Credit{At: millis(at), Kind: kind, Max: limit})
+	h.c.Credit[lab.Down] = append(h.c.Credit[lab.Down], Credit{At: ms(at), Kind: kind, Max: limit})
 }
 
 // event adds a packet with an IP payload of size bytes, sent at a time and
 // delivered at another.
 func (h *hand) event(d lab.Direction, at, left float64, size, payload int) int {
-	p := &Packet{N: len(h.events) + 1, Way: d, At: millis(at), Left: millis(left), Size: size, Data: make([]byte, size)}
+	p := &Packet{N: len(h.events) + 1, Way: d, At: ms(at), Left: ms(left), Size: size, Data: make([]byte, size)}
 	h.packets = append(h.packets, p)
 	e := Event{Packet: p, AckOffset: -1, New: payload, IP: ip.Packet{Proto: ip.ProtoUDP, Size: payload}}
 	if h.c.Transport == "tcp" {
@@ -91,7 +91,7 @@ func (h *hand) bytes(at float64, offset int64, size int) {
 // server, with SACK for others (TCP), or of packets alone (QUIC).
 func (h *hand) ack(at float64, n int, others ...int) int {
 	i := h.event(lab.Up, at-20, at, 60, 0)
-	a := Acked{Event: i, At: millis(at), Offset: 1 + int64(n)*mss, Sacked: len(others) > 0}
+	a := Acked{Event: i, At: ms(at), Offset: 1 + int64(n)*mss, Sacked: len(others) > 0}
 	list := h.c.Sent[lab.Down]
 	for k := range list {
 		s := &list[k]
@@ -103,8 +103,8 @@ func (h *hand) ack(at float64, n int, others ...int) int {
 		for _, o := range others {
 			is = is || isn == o
 		}
-		if is && s.Acked == Never && h.events[s.Event].At < millis(at) {
-			s.Acked = millis(at)
+		if is && s.Acked == Never && h.events[s.Event].At < ms(at) {
+			s.Acked = ms(at)
 			a.Bytes += s.Bytes
 		}
 	}
@@ -153,7 +153,7 @@ func (h *hand) frame(at float64, number, size int, f quic.Frame) {
 
 // reading finishes the reading.
 func (h *hand) reading() *Reading {
-	c := &Capture{Start: millis(h.from), End: millis(h.to)}
+	c := &Capture{Start: ms(h.from), End: ms(h.to)}
 	for i := range h.events {
 		e := &h.events[i]
 		e.Packet = h.packets[i]

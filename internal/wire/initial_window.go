@@ -49,38 +49,39 @@ const searched = 1024
 //     receiver's credit: then null;
 //   - QUIC's server does not stop for the client's address (RFC 9000, section
 //     8.1): only what is sent after it was validated counts;
-//   - what was acknowledged before the stop may have made the window larger. QUIC
-//     does not grow a window of which less than half was used (RFC 9002, section
-//     7.8, and what its implementations take for it), so nothing is taken off, and
-//     null is told where more was used. TCP may (RFC 5681: gVisor) or may not
-//     (Linux, RFC 7661): the truth lies between what was in flight, and that less
-//     what had been acknowledged. Null where that leaves it open, but for the
-//     window that the lab set, and RFC 6928's ten, which are told if they lie
-//     there; and where more was acknowledged than half of what is in flight.
+//   - what was acknowledged before the stop may have made the window larger.
+//     QUIC's grows only where half of it or more was in use (RFC 9002, section 7.8,
+//     and what implementations take for it): so much is taken off. TCP's may grow
+//     all the same (RFC 5681: gVisor) or not (RFC 7661, Linux): the truth lies
+//     between what was in flight, and that less what had been acknowledged. Null
+//     where that leaves it open, but for the window that the lab set, and RFC
+//     6928's ten, which are told if they lie there; and where more was acknowledged
+//     than half of what is in flight.
 func (h *half) initialWindow(a About) (bytes *int64, packets *int) {
-	k, used, full := 0, int64(0), 0
+	k, full := 0, 0
+	var before []growth
 	for i := 1; i < min(len(h.sent), searched); i++ {
 		if h.before[i] >= 0 {
 			return nil, nil
 		}
 		full = max(full, h.sent[i-1].Bytes)
-		heard := false
+		acked := int64(0)
 		for ; k < len(h.learnt) && h.sent[h.learnt[k]].Acked <= h.at(i); k++ {
-			heard = true
+			acked += max(1, int64(h.sent[h.learnt[k]].Bytes))
 		}
-		if !heard {
+		if acked == 0 {
 			continue
 		}
 		last := h.sent[h.learnt[k-1]].Acked
 		w := h.inFlight(i, last)
-		if !h.goesOn(i, full) || !h.stopped(i, last) {
-			used = max(used, w.bytes)
+		if w.packets == 0 || !h.goesOn(i, full) || !h.stopped(i, last) {
+			before = append(before, growth{w.bytes, acked})
 			continue
 		}
 		if h.lacksCredit(i, last) {
 			return nil, nil
 		}
-		return h.settle(a, w, used)
+		return h.settle(a, w, before)
 	}
 	return nil, nil
 }
@@ -92,6 +93,10 @@ type window struct {
 	acked   int   // packets with payload that had been acknowledged before
 	sizes   []int // of the packets, the newest first
 }
+
+// growth is what may have made a window larger: an acknowledgement of some bytes,
+// with so many in flight.
+type growth struct{ used, acked int64 }
 
 // inFlight is what was in flight right before time at, at which the sender heard
 // something, of what was sent before i.
@@ -182,27 +187,70 @@ func (h *half) validated() time.Duration {
 }
 
 // settle says which initial window led to what was in flight.
-func (h *half) settle(a About, w window, used int64) (bytes *int64, packets *int) {
+func (h *half) settle(a About, w window, before []growth) (bytes *int64, packets *int) {
+	if h.quic {
+		return settleQUIC(w, before)
+	}
 	n := w.packets
-	switch {
-	case h.quic && 2*used >= w.bytes:
-		return nil, nil
-	case !h.quic && 2*w.acked > w.packets:
-		return nil, nil
-	case !h.quic && w.acked > 0:
+	if w.acked > 0 {
 		n = 0
 		for _, known := range []int{a.Run.Cell.Stack.InitCwnd, defaultWindow} {
 			if n == 0 && known <= w.packets && known >= w.packets-w.acked {
 				n = known
 			}
 		}
-		if n == 0 {
-			return nil, nil
-		}
+	}
+	if n == 0 || 2*w.acked > w.packets {
+		return nil, nil
 	}
 	b := w.bytes
 	for k := range w.packets - n {
 		b -= int64(w.sizes[k])
 	}
 	return &b, &n
+}
+
+// settleQUIC tells the bytes, and how many packets of full size they are. QUIC's
+// window is in bytes: small packets leave room for more. A sender may stop less
+// than a packet before it (RFC 9002, section 7), or as much behind it (quic-go).
+// Where that makes a difference the packets are told only if one of the numbers is
+// in common use.
+func settleQUIC(w window, before []growth) (bytes *int64, packets *int) {
+	grown := int64(0)
+	for _, g := range before {
+		if 2*g.used >= w.bytes {
+			grown += g.acked
+		}
+	}
+	if 2*grown >= w.bytes {
+		return nil, nil
+	}
+	b := w.bytes - grown
+	full := usual(w.sizes)
+	below := int(b) / full
+	switch rest := int(b) % full; {
+	case rest == 0 || below == defaultWindow || below == quicGoWindow:
+		return &b, &below
+	case below+1 == defaultWindow || below+1 == quicGoWindow:
+		below++
+		return &b, &below
+	case grown > 0:
+		return nil, nil
+	default:
+		return &b, nil
+	}
+}
+
+// quicGoWindow is the initial window of quic-go and Chromium, in packets.
+const quicGoWindow = 32
+
+// usual is the size that most packets have.
+func usual(sizes []int) (size int) {
+	count := map[int]int{}
+	for _, n := range sizes {
+		if count[n]++; count[n] > count[size] {
+			size = n
+		}
+	}
+	return size
 }

@@ -16,11 +16,11 @@ type shot struct {
 	lost bool
 }
 
-// spacing gathers how full packets are spaced within round trips.
+// spacing counts round trips by how full packets are spaced within them.
 type spacing struct {
-	even, lumpy     int // round trips
-	timed, prompted int // groups of packets that came after a pause, by what began them
-	rates           []float64
+	timed, prompted int // even ones, by what began most of their groups
+	lumpy           int
+	rates           []float64 // of the timed ones
 }
 
 // add looks at the full packets of one connection. heard are the times at which
@@ -28,11 +28,12 @@ type spacing struct {
 // group.
 //
 // Properties that an edit must keep:
-//   - a round trip is even where no group has more than a quarter of its packets,
-//     and lumpy where one has half or more; between them it says nothing;
-//   - a group that begins within gap after something was heard may be prompted by
-//     that: then the link spaced the acknowledgements, and no pacing is needed for
-//     packets to look even.
+//   - a round trip is even where no group has more than a third of its packets (a
+//     pacer may let some go at once: RFC 9002, section 7.7), and lumpy where one has
+//     half or more; between them it says nothing;
+//   - a group that begins right after something was heard may be prompted by that:
+//     then the link spaced the acknowledgements, and no pacing is needed for
+//     packets to look even. Only a timer begins a group at another time.
 func (s *spacing) add(full []shot, heard []time.Duration, gap, rtt time.Duration) {
 	if rtt <= 2*gap {
 		return
@@ -48,14 +49,13 @@ func (s *spacing) add(full []shot, heard []time.Duration, gap, rtt time.Duration
 
 // round looks at one round trip.
 func (s *spacing) round(full []shot, heard []time.Duration, gap time.Duration) {
-	largest, size, bytes, last := 0, 0, 0, full[0].at
+	largest, size, groups, timed, last := 0, 0, 0, 0, full[0].at
 	for i, x := range full {
 		if i > 0 && x.at-full[i-1].at >= gap {
 			size, last = 0, x.at
-			if prompted(heard, x.at, gap) {
-				s.prompted++
-			} else {
-				s.timed++
+			groups++
+			if !prompted(heard, x.at, gap) {
+				timed++
 			}
 		}
 		size++
@@ -64,32 +64,51 @@ func (s *spacing) round(full []shot, heard []time.Duration, gap time.Duration) {
 	switch {
 	case 2*largest >= len(full):
 		s.lumpy++
-	case 4*largest <= len(full):
-		s.even++
-		for _, x := range full {
-			if x.at < last {
-				bytes += x.size // sent from the first group on, until the last began
-			}
-		}
-		s.rates = append(s.rates, float64(bytes)*8/(last-full[0].at).Seconds())
+	case 3*largest > len(full):
+	case 2*timed <= groups:
+		s.prompted++
+	default:
+		s.timed++
+		s.rates = append(s.rates, rateUntil(full, last))
 	}
 }
 
-// prompted says whether something was heard within gap before at.
+// rateUntil is the rate at which packets were sent from the first one on, until
+// the last group began, in bit/s.
+func rateUntil(full []shot, last time.Duration) float64 {
+	bytes := 0
+	for _, x := range full {
+		if x.at < last {
+			bytes += x.size
+		}
+	}
+	return float64(bytes) * 8 / (last - full[0].at).Seconds()
+}
+
+// prompted says whether something was heard right before at: within a quarter of
+// gap, and at least 10 µs, in which a host can react.
 func prompted(heard []time.Duration, at, gap time.Duration) bool {
 	k, exact := slices.BinarySearch(heard, at)
-	return exact || k > 0 && at-heard[k-1] < gap
+	return exact || k > 0 && at-heard[k-1] < max(gap/4, 10*time.Microsecond)
 }
 
-// verdict says whether the sender paces, and how fast.
+// timedRounds is how many round trips must show a timer at work: one alone may be
+// a recovery's.
+const timedRounds = 2
+
+// verdict says whether the sender paces, and how fast. Pacing shows only where it
+// is slower than acknowledgements come, so that few round trips are enough to say
+// that it is there; where all follow acknowledgements it stays open. A program
+// that writes by a timer of its own looks the same as a pacer.
 func (s *spacing) verdict() (paced *bool, rate *float64) {
-	yes := s.even > s.lumpy
-	if s.even+s.lumpy == 0 || s.even == s.lumpy || yes && s.timed <= s.prompted {
+	yes := s.timed >= timedRounds && s.timed > s.lumpy
+	switch {
+	case yes:
+		slices.Sort(s.rates)
+		return &yes, &s.rates[len(s.rates)/2]
+	case s.lumpy > s.timed+s.prompted:
+		return &yes, nil
+	default:
 		return nil, nil
 	}
-	if yes {
-		slices.Sort(s.rates)
-		rate = &s.rates[len(s.rates)/2]
-	}
-	return &yes, rate
 }

@@ -2,9 +2,16 @@ package wire
 
 import "time"
 
-// firstPTO is the shortest probe timeout that is in use before there is a sample
-// of the round trip: quic-go takes 100 ms, and doubles it.
-const firstPTO = 200 * time.Millisecond
+// Timers that a sender's probes wait for.
+const (
+	// maxAckDelay is QUIC's default (RFC 9000, section 18.2).
+	maxAckDelay = 25 * time.Millisecond
+	// firstPTO is the shortest that is in use before there is a sample: quic-go
+	// takes 100 ms for the round trip, and doubles it.
+	firstPTO = 200 * time.Millisecond
+	// delayedAck is what RFC 8985 (section 7.2) adds for a lone segment.
+	delayedAck = 200 * time.Millisecond
+)
 
 // How far a silence may be from a timer as it is worked out here. The sender
 // saw round trips with its own delays, and subtracts the receiver's.

@@ -121,7 +121,7 @@ func TestRecoveriesOfTCP(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			h := byHand("tcp")
 			tt.do(h)
-			if got := h.facts(About{RTT: millis(40)}).Recoveries; *got != tt.want {
+			if got := h.facts(About{RTT: ms(40)}).Recoveries; *got != tt.want {
 				t.Errorf("%+v, want %+v", *got, tt.want)
 			}
 		})
@@ -192,7 +192,7 @@ func TestRecoveriesOfQUIC(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			h := byHand("quic")
 			tt.do(h)
-			if got := h.facts(About{RTT: millis(40)}).Recoveries; *got != tt.want {
+			if got := h.facts(About{RTT: ms(40)}).Recoveries; *got != tt.want {
 				t.Errorf("%+v, want %+v", *got, tt.want)
 			}
 		})

@@ -6,16 +6,16 @@ import (
 	"github.com/samewire/samewire/internal/wire/quic"
 )
 
-// lane is a stream of bytes, and which of a half's packets repeatable which of them.
+// lane is a stream of bytes, and which of a half's packets carried which of them.
 //
 // Properties that an edit must keep:
 //   - a step costs O(log n), whatever the order of the bytes: pieces are only
 //     added at the end, and one packet looks at no more than lanePieces;
 //   - a piece that is sent again in other portions stays one piece: its carrier
-//     is the newest packet that repeatable any byte of it.
-type lane struct{ pieces []repeatable }
+//     is the newest packet that carried any byte of it.
+type lane struct{ pieces []pieceOf }
 
-type repeatable struct {
+type pieceOf struct {
 	begin, end int64
 	carrier    int
 }
@@ -24,10 +24,10 @@ type repeatable struct {
 const lanePieces = 64
 
 // carry notes that packet i carries the bytes [begin, end). It returns the
-// packet that repeatable the first of them that was sent before; -1: none was.
+// packet that carried the first of them that was sent before; -1: none was.
 func (l *lane) carry(begin, end int64, i int) (before int) {
 	before = -1
-	k, _ := slices.BinarySearchFunc(l.pieces, begin, func(p repeatable, begin int64) int {
+	k, _ := slices.BinarySearchFunc(l.pieces, begin, func(p pieceOf, begin int64) int {
 		if p.end <= begin {
 			return -1
 		}
@@ -45,7 +45,7 @@ func (l *lane) carry(begin, end int64, i int) (before int) {
 		last = max(begin, l.pieces[n-1].end)
 	}
 	if end > last {
-		l.pieces = append(l.pieces, repeatable{last, end, i})
+		l.pieces = append(l.pieces, pieceOf{last, end, i})
 	}
 	return before
 }

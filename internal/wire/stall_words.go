@@ -50,20 +50,20 @@ var timerNames = map[string]string{
 func (r *Reading) rang(w *watch) string {
 	var at [2][]time.Duration
 	for _, g := range w.rings {
-		i := 0
 		if g.fired {
-			i = 1
+			at[1] = append(at[1], g.at)
+		} else {
+			at[0] = append(at[0], g.due)
 		}
-		at[i] = append(at[i], g.due)
 	}
 	name := "the " + sideOf(w.side) + "'s " + timerNames[w.name]
 	switch {
 	case len(at[0]) > 0 && len(at[1]) > 0:
-		return name + ", due at " + r.times(at[1]) + ", fired, but not at " + r.times(at[0])
+		return name + " fired at " + r.times(at[1]) + ", and should have fired at " + r.times(at[0])
 	case len(at[0]) > 0:
 		return name + " should have fired at " + r.times(at[0])
 	case len(at[1]) > 0:
-		return name + ", due at " + r.times(at[1]) + ", fired"
+		return name + " fired at " + r.times(at[1])
 	default:
 		return ""
 	}
@@ -124,7 +124,7 @@ func (r *Reading) named(x *autopsy) string {
 }
 
 // clockTime is a time of the run, since the load's start.
-func (r *Reading) clockTime(t time.Duration) string { return length(t - r.Capture.Start) }
+func (r *Reading) clockTime(t time.Duration) string { return length(t - r.began()) }
 
 // length is a duration in ms below a second, and else in s, with three digits
 // after the point at most.

@@ -57,7 +57,8 @@ func (r *Reading) stalls(a About, f *lab.Wire) {
 // hole nobody knows.
 func (r *Reading) silences(least time.Duration) (found []silence) {
 	c := r.Capture
-	heard, begun := c.Start, false
+	begin := r.began()
+	heard, begun := begin, false
 	note := func(until time.Duration, ended bool) {
 		if begun && until-heard > least {
 			found = append(found, silence{heard, until, ended})
@@ -71,7 +72,7 @@ func (r *Reading) silences(least time.Duration) (found []silence) {
 		if i == c.Gap && c.Skipped > 0 {
 			heard = max(heard, p.At)
 		}
-		if !begun && p.At >= c.Start {
+		if !begun && p.At >= begin {
 			begun, heard = true, max(heard, p.At)
 		}
 		if !heardOf(p) {
@@ -172,7 +173,7 @@ func (r *Reading) lastSpoke(s silence) string {
 // stall began, in order: indices into Events.
 func (r *Reading) LastSpoken(s lab.Stall, d lab.Direction, n int) []int {
 	// A record's times have passed through seconds.
-	began := r.Capture.Start + time.Duration(math.Round(s.At*1e9))
+	began := r.began() + time.Duration(math.Round(s.At*1e9))
 	after := sort.Search(len(r.Events), func(i int) bool { return r.Events[i].At > began })
 	var found []int
 	for i := after - 1; i >= 0 && len(found) < n; i-- {
@@ -186,8 +187,17 @@ func (r *Reading) LastSpoken(s lab.Stall, d lab.Direction, n int) []int {
 	return found
 }
 
+// began is when the load began; where it never did, since its warm-up failed, when
+// the run did.
+func (r *Reading) began() time.Duration {
+	if c := r.Capture; c.End > c.Start {
+		return c.Start
+	}
+	return 0
+}
+
 // stallTime returns a time of the run in s since the load's start.
-func (r *Reading) stallTime(t time.Duration) float64 { return asSeconds(t - r.Capture.Start) }
+func (r *Reading) stallTime(t time.Duration) float64 { return asSeconds(t - r.began()) }
 
 // asSeconds is a duration in s. Dividing integers of nanoseconds, not multiplying,
 // gives the nearest number, which is printed as it was meant.

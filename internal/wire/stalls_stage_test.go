@@ -21,7 +21,7 @@ const stageRTT = 40 * time.Millisecond
 
 func newStage(transport string, end float64) *stage {
 	// The packets must not move: events point to them.
-	capture := &Capture{Packets: make([]Packet, 0, 4096), End: millis(end)}
+	capture := &Capture{Packets: make([]Packet, 0, 4096), End: ms(end)}
 	c := &Connection{Transport: transport, Decrypted: true}
 	return &stage{c: c, r: &Reading{Capture: capture, Connections: []*Connection{c}}}
 }
@@ -45,7 +45,7 @@ type cast struct {
 
 func (s *stage) send(at float64, d lab.Direction, k cast) int {
 	i := len(s.r.Events)
-	p := Packet{N: i + 1, Way: d, At: millis(at), Left: millis(at) + stageRTT/2, Size: k.size + 40}
+	p := Packet{N: i + 1, Way: d, At: ms(at), Left: ms(at) + stageRTT/2, Size: k.size + 40}
 	if k.lost {
 		p.Left, p.Fate.Drop = Never, lab.DropRule
 	}

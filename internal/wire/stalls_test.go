@@ -37,13 +37,13 @@ var stallTests = []stallTest{
 			s.send(1020, lab.Down, cast{flags: ip.SYN, acks: true})
 		},
 		at: 0, length: 1, ended: true, shouldAct: "client", owed: []string{"the client's SYN had not arrived"},
-		timers: []string{"client rto 1 true"}, sentence: "the client's retransmission timeout, due at 1 s, fired; the client sent nothing for 1 s",
+		timers: []string{"client rto 1 true"}, sentence: "the client's retransmission timeout fired at 1 s; the client sent nothing for 1 s",
 	},
 	{
 		name: "SYN lost for good, and never sent again", transport: "tcp", end: 10000,
 		act: func(s *stage) { s.send(0, lab.Up, cast{flags: ip.SYN, lost: true}) },
 		at:  0, length: 10, shouldAct: "client", owed: []string{"the client's SYN had not arrived"},
-		timers: []string{"client rto 1 false", "client rto 3 false", "client rto 7 false"}, sentence: "should have fired at 1 s, 3 s and 7 s; the client sent nothing for 10 s",
+		timers: []string{"client rto 1 false", "client rto 3 false"}, sentence: "should have fired at 1 s and 3 s; the client sent nothing for 10 s",
 	},
 	{
 		name: "the server's flight lost, its timer fires", transport: "tcp", end: 900,
@@ -81,7 +81,7 @@ var stallTests = []stallTest{
 		},
 		at: 0.04, length: 1.86, ended: true, shouldAct: "client",
 		owed:   []string{"the client had 36 B in flight, of which nothing had arrived; the server waited for the client's Finished", "the server had 1,000 B in flight, of which everything had arrived"},
-		timers: []string{"client pto 0.16 false", "client pto 0.4 false", "client pto 0.88 false", "client pto 1.84 true", "server pto 1.019 false"},
+		timers: []string{"client pto 0.16 false", "client pto 0.4 false", "client pto 0.88 false", "client pto 1.84 true"},
 	},
 	{
 		name: "QUIC: amplification deadlock", transport: "quic", end: 8000,
@@ -97,7 +97,7 @@ var stallTests = []stallTest{
 		sentence: "the client's probe timeout should have fired at 160 ms, 400 ms, 880 ms, 1.84 s and 1 time more; the client sent nothing for 7.96 s",
 	},
 	{
-		name: "zero window, probed", transport: "tcp", end: 2000,
+		name: "zero window, probed once", transport: "tcp", end: 3000,
 		act: func(s *stage) {
 			s.connect()
 			s.send(120, lab.Down, cast{offset: 1001, size: 1000, messages: []MessageKind{ResponseStart}})
@@ -105,7 +105,7 @@ var stallTests = []stallTest{
 			s.send(400, lab.Down, cast{offset: 2000})
 			s.send(420, lab.Up, cast{offset: 601, acks: true, window: 0})
 		},
-		at: 0.44, length: 1.56, shouldAct: "server",
+		at: 0.44, length: 2.56, shouldAct: "server",
 		owed: []string{"the client had closed its window at 160 ms: the server may send nothing beyond 2,000 B; it had not opened it again", "the server had begun 1 response"},
 	},
 	{
@@ -118,7 +118,7 @@ var stallTests = []stallTest{
 		},
 		at: 0.16, length: 4.84, shouldAct: "server",
 		owed:   []string{"it had opened it again in 1 packet, of which none arrived", "the server had begun 1 response"},
-		timers: []string{"server persist 0.4 false", "server persist 0.88 false", "server persist 1.84 false", "server persist 3.76 false"},
+		timers: []string{"server persist 0.4 false", "server persist 0.88 false", "server persist 1.84 false"},
 	},
 	{
 		name: "QUIC: stream credit lost, and no probe", transport: "quic", end: 3000,
@@ -296,10 +296,10 @@ func TestHoleIsNoStall(t *testing.T) {
 func TestMeasuredRoundTripCounts(t *testing.T) {
 	s := newStage("tcp", 900)
 	s.send(0, lab.Up, cast{flags: ip.SYN})
-	s.r.Capture.Packets[0].Left = millis(200)
+	s.r.Capture.Packets[0].Left = ms(200)
 	s.send(200, lab.Down, cast{flags: ip.SYN, acks: true, window: 60000})
-	s.r.Capture.Packets[1].Left = millis(300)
-	s.c.Sent[lab.Up][0].Acked = millis(300)
+	s.r.Capture.Packets[1].Left = ms(300)
+	s.c.Sent[lab.Up][0].Acked = ms(300)
 	s.send(300, lab.Up, cast{acks: true, window: 60000, offset: 1, size: 500, lost: true, messages: []MessageKind{ClientHello}})
 	if found := s.find(About{}); len(found) != 0 {
 		t.Errorf("600 ms beside a round trip of 300 ms: %+v", found)

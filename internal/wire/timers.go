@@ -21,16 +21,19 @@ const (
 type tempo struct {
 	smoothed, variation time.Duration
 	samples             int
+	last                time.Duration // when the last sample was taken
 }
 
-func (t *tempo) sample(rtt time.Duration) {
+// sample takes a round trip, of which n are expected in each.
+func (t *tempo) sample(at, rtt time.Duration, n int) {
 	t.samples++
+	t.last = at
 	if t.samples == 1 {
 		t.smoothed, t.variation = rtt, rtt/2
 		return
 	}
-	t.variation += ((t.smoothed - rtt).Abs() - t.variation) / 4
-	t.smoothed += (rtt - t.smoothed) / 8
+	t.variation += ((t.smoothed - rtt).Abs() - t.variation) / time.Duration(4*n)
+	t.smoothed += (rtt - t.smoothed) / time.Duration(8*n)
 }
 
 // measure is the round trip as the sender in direction d had measured it when the
@@ -61,7 +64,7 @@ func (x *autopsy) measure(d lab.Direction) (t tempo) {
 	sort.Slice(acks, func(i, j int) bool { return acks[i] < acks[j] })
 	for _, at := range acks {
 		if s := newest[at]; times[place{s.Space, s.Number}] == 1 && (x.c.Transport != "tcp" || s.Again == 0) {
-			t.sample(at - x.r.Events[s.Event].At)
+			t.sample(at, at-x.r.Events[s.Event].At, 1)
 		}
 	}
 	return t
@@ -71,11 +74,13 @@ func (x *autopsy) measure(d lab.Direction) (t tempo) {
 // due in a silence.
 //
 // The times are those of the side's own timer as far as the wire shows it: it
-// starts at base, with the first wait; when the side sends nothing, it is due
-// again after twice the wait. What the side sends sooner than half of a wait was
+// starts at base, with the first wait; after that it is due again after twice the
+// wait, or twice what it really took where that was less. What the side sends sooner than half of a wait was
 // not the timer's doing, and starts it again. Implementations differ, and round
-// trips are known only as they look on the wire: a timer is said not to have
-// fired only where it was half a wait overdue, and at least 100 ms.
+// trips are known only as they look on the wire, so that nobody is accused in
+// haste: a timer is said not to have fired only where nothing was sent for a
+// whole wait more, and with TCP for three, and at least 100 ms. (Of gVisor's
+// timers some fire after up to three times of what is worked out here.)
 type watch struct {
 	x           *autopsy
 	side        lab.Direction
@@ -96,7 +101,13 @@ type ring struct {
 	at        time.Duration // when it fired
 }
 
-func slack(wait time.Duration) time.Duration { return max(wait/2, 100*time.Millisecond) }
+// slack is how late a timer may be.
+func (w *watch) slack(wait time.Duration) time.Duration {
+	if w.x.c.Transport == "tcp" {
+		wait *= 3
+	}
+	return max(wait, 100*time.Millisecond)
+}
 
 // run fills in when the timer was due, and whether it fired.
 func (w *watch) run() *watch {
@@ -107,8 +118,8 @@ func (w *watch) run() *watch {
 		for len(sends) > 0 && sends[0] <= base {
 			sends = sends[1:]
 		}
-		due := base + wait
-		fired := len(sends) > 0 && sends[0] <= due+slack(wait)
+		due, shown := base+wait, wait
+		fired := len(sends) > 0 && sends[0] <= due+w.slack(wait)
 		switch {
 		case fired:
 			since := sends[0] - base
@@ -116,13 +127,14 @@ func (w *watch) run() *watch {
 			if since < w.soonest(wait) {
 				continue
 			}
-		case due+slack(wait) > s.to:
+			wait, shown = min(wait, since), wait // its own is shorter
+		case due+w.slack(wait) > s.to:
 			return w
 		default:
 			base = due
 		}
 		if base > s.from {
-			w.rings = append(w.rings, ring{due, wait, fired, base})
+			w.rings = append(w.rings, ring{due, shown, fired, base})
 			done = w.once
 		}
 		if wait *= 2; w.most > 0 {
@@ -159,6 +171,9 @@ func (w *watch) timers(r *Reading) (all []lab.Timer) {
 		why := w.why
 		if g.wait != w.first {
 			why = "after " + length(g.wait) + ": " + w.twice
+		}
+		if g.fired {
+			why += "; it fired at " + r.clockTime(g.at)
 		}
 		all = append(all, lab.Timer{Side: sideOf(w.side), Name: w.name, Due: r.stallTime(g.due), Fired: g.fired, Why: why})
 	}

@@ -8,8 +8,11 @@ import (
 )
 
 const (
-	firstRTT    = 333 * time.Millisecond // RFC 9002, section 6.2.2
-	granularity = time.Millisecond       // RFC 9002, section 6.1.2
+	firstRTT = 333 * time.Millisecond // RFC 9002, section 6.2.2
+	// soonPTO is how soon a probe may come where there is no sample: quic-go takes
+	// 100 ms for the round trip, and waits for two.
+	soonPTO     = 150 * time.Millisecond
+	granularity = time.Millisecond // RFC 9002, section 6.1.2
 	// ackDelayDue is what an endpoint may wait before it acknowledges where it says
 	// nothing else (RFC 9000, section 18.2). Those known say 25 or 26 ms.
 	ackDelayDue = 25 * time.Millisecond
@@ -21,17 +24,17 @@ const (
 // pto is QUIC's probe timeout, and how it follows. It has the receiver's delay
 // only for application data.
 func (t tempo) pto(application bool) (time.Duration, string) {
-	why := "SRTT " + length(t.smoothed) + " + max(4 × RTTVAR " + length(t.variation) + ", 1 ms)"
+	why := " = SRTT " + length(t.smoothed) + " + max(4 × RTTVAR " + length(t.variation) + ", 1 ms)"
 	if t.samples == 0 {
 		t.smoothed, t.variation = firstRTT, firstRTT/2
-		why = "3 × 333 ms, since no round trip had been measured"
+		why = ", 3 × 333 ms, since no round trip had been measured"
 	}
 	wait := t.smoothed + max(4*t.variation, granularity)
 	if application {
 		wait += ackDelayDue
 		why += " + max_ack_delay 25 ms"
 	}
-	return wait, "after " + length(wait) + " = " + why
+	return wait, "after " + length(wait) + why
 }
 
 // probing is the probe timeout of what direction d had in flight; nil where none
@@ -58,6 +61,9 @@ func (x *autopsy) probing(d lab.Direction) *watch {
 		x: x, side: d, name: "pto", base: max(h.told, x.r.Events[first.Event].At), first: wait,
 		why:   why + ", from the last acknowledgement or packet that asks for one (RFC 9002, section 6.2.1)",
 		twice: "twice the wait before (RFC 9002, section 6.2.1)",
+	}
+	if h.rtt.samples == 0 {
+		w.early = soonPTO
 	}
 	return w.run()
 }

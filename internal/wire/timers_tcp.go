@@ -7,36 +7,13 @@ import (
 	"github.com/samewire/samewire/internal/wire/ip"
 )
 
-// TCP's timers. Linux adds at least 200 ms to the smoothed round trip; gVisor
-// waits for at least 200 ms in all. Both are far below the second that RFC 6298
-// asks for, and what they do is what a person compares with. The later of the two
-// is used, so that neither is accused for nothing.
-const (
-	leastRTO     = 200 * time.Millisecond
-	firstRTO     = time.Second            // before a round trip was measured (RFC 6298, section 2.1)
-	longRTO      = 120 * time.Second      // Linux and gVisor; RFC 6298, section 2.5: at least 60 s
-	delayedWorst = 200 * time.Millisecond // RFC 8985, section 7.2: the worst case
-)
-
-const tcpTwice = "twice the wait before (RFC 6298, section 5.5)"
-
-// rto is TCP's retransmission timeout, and how it follows.
-func (t tempo) rto() (time.Duration, string) {
-	if t.samples == 0 {
-		return firstRTO, "1 s, since no round trip had been measured (RFC 6298, section 2.1)"
-	}
-	wait := t.smoothed + max(leastRTO, 4*t.variation)
-	return min(wait, longRTO), "after " + length(wait) + " = SRTT " + length(t.smoothed) + " + max(200 ms, 4 × RTTVAR " +
-		length(t.variation) + ") (RFC 6298, section 2, with 200 ms as Linux and gVisor have it instead of the RFC's 1 s)"
-}
-
 // armed are the timers of TCP for what direction d had in flight.
 func (x *autopsy) armed(d lab.Direction) []*watch {
 	h := &x.half[d]
 	if len(h.unacked) == 0 {
 		return nil
 	}
-	wait, why := h.rtt.rto()
+	wait, why := x.rto(d)
 	base := max(h.told, x.r.Events[h.unacked[0].Event].At)
 	rto := &watch{
 		x: x, side: d, name: "rto", base: base, first: wait, most: longRTO,
@@ -62,10 +39,10 @@ func (x *autopsy) probe(d lab.Direction, base, rto time.Duration) *watch {
 			return nil
 		}
 	}
-	last := x.r.Events[h.unacked[len(h.unacked)-1].Event].At
+	last, rtt := x.r.Events[h.unacked[len(h.unacked)-1].Event].At, max(h.rtt.smoothed, x.stamps(d).smoothed)
 	w := &watch{
-		x: x, side: d, name: "tlp", base: max(base, last), first: 2 * h.rtt.smoothed, early: h.rtt.smoothed, once: true,
-		why: "2 × SRTT " + length(h.rtt.smoothed),
+		x: x, side: d, name: "tlp", base: max(base, last), first: 2 * rtt, early: h.rtt.smoothed, once: true,
+		why: "2 × SRTT " + length(rtt),
 	}
 	if len(h.unacked) == 1 {
 		w.first += delayedWorst
@@ -108,7 +85,7 @@ func (x *autopsy) recovering(d lab.Direction) bool {
 
 // persist is the timer of a sender whose receiver has closed its window.
 func (x *autopsy) persist(d lab.Direction, since time.Duration) *watch {
-	wait, why := x.half[d].rtt.rto()
+	wait, why := x.rto(d)
 	w := &watch{
 		x: x, side: d, name: "persist", base: since, first: wait, most: longRTO, any: true,
 		why:   "the window is zero, and is to be probed after a retransmission timeout (RFC 9293, section 3.8.6.1): " + why,

@@ -274,9 +274,6 @@ func (h *Hosts) Close() error {
 	if h.observer != nil {
 		h.observer.close()
 	}
-	h.mu.Lock()
-	h.capture = nil // its memory is another run's
-	h.mu.Unlock()
 	reapOrphans()
 	return errors.Join(errs...)
 }

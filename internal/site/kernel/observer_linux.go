@@ -44,12 +44,12 @@ func newNetemObserver() *observer {
 	return &observer{now: func() time.Duration { return time.Since(epoch) }, witness: w}
 }
 
-// close gives the witness's memory to the next run. Nobody watches thereafter.
+// close leaves the witness's memory to the next run. Nobody watches thereafter.
 func (o *observer) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.witness != nil {
-		memory.put(o.witness.Release())
+		memory.leave(o.witness)
 		o.witness = nil
 	}
 }
@@ -59,23 +59,27 @@ func (o *observer) close() {
 var memory spareMemory
 
 type spareMemory struct {
-	mu     sync.Mutex
-	chunks wire.Chunks
+	mu   sync.Mutex
+	last *wire.Witness // of the run that ended last; nil: its memory has been taken
 }
 
-// take returns what is there, and leaves nothing.
+// take returns what the last run left, whose capture is not valid any more.
 func (m *spareMemory) take() wire.Chunks {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c := m.chunks
-	m.chunks = wire.Chunks{}
-	return c
+	if m.last == nil {
+		return wire.Chunks{}
+	}
+	defer func() { m.last = nil }()
+	return m.last.Release()
 }
 
-func (m *spareMemory) put(c wire.Chunks) {
+// leave leaves a witness to the next run, which takes its memory: until then its
+// capture is valid.
+func (m *spareMemory) leave(w *wire.Witness) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.chunks = c
+	m.last = w
 }
 
 // due is when direction d has something to be taken out. The lock is held.
