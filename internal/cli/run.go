@@ -149,6 +149,7 @@ func runStudy(ctx context.Context, s streams, o runOptions, name string, narrow 
 		return exit(exitFailed, err)
 	}
 	say("records: " + folder.Dir())
+	sayKept(say, folder)
 	return nil
 }
 

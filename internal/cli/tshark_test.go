@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +40,7 @@ type frame struct {
 	numbers    []string // of QUIC packets
 	frames     []string // types of QUIC frames
 	handshakes []string // types of TLS handshake messages that ended here
+	headers    int      // requests or responses of HTTP that began
 }
 
 // again are the names that tshark has for segments that were sent before. It goes by
@@ -54,6 +57,7 @@ func asTsharkReads(t *testing.T, file string) []frame {
 	t.Helper()
 	fields := append([]string{
 		"frame.interface_name", "tcp.stream", "udp.stream", "quic.packet_number", "quic.frame_type", "tls.handshake.type",
+		"http.request.method", "http.response.code", "http2.type", "http3.frame_type",
 	}, again...)
 	args := []string{"-n", "-r", file, "-T", "fields", "-E", "occurrence=a", "-E", "aggregator=,", "-E", "separator=;"}
 	for _, f := range fields {
@@ -71,11 +75,25 @@ func asTsharkReads(t *testing.T, file string) []frame {
 			t.Fatalf("tshark said %q", line)
 		}
 		frames = append(frames, frame{
-			up: v[0] == "client-to-server", again: strings.Join(v[6:], "") != "", stream: v[1] + "/" + v[2],
+			up: v[0] == "client-to-server", again: strings.Join(v[10:], "") != "", stream: v[1] + "/" + v[2],
 			numbers: list(v[3]), frames: list(v[4]), handshakes: list(v[5]),
+			headers: len(list(v[6])) + len(list(v[7])) + count(list(v[8]), headersType) + count(list(v[9]), headersType),
 		})
 	}
 	return frames
+}
+
+// headersType is that of HTTP/2's and HTTP/3's HEADERS frames (RFC 9113, section
+// 6.2; RFC 9114, section 7.2.2).
+const headersType = "1"
+
+func count(list []string, what string) (n int) {
+	for _, s := range list {
+		if s == what {
+			n++
+		}
+	}
+	return n
 }
 
 // frameKinds are QUIC's frame types (RFC 9000, section 19), but for those with a
@@ -142,6 +160,7 @@ func compare(t *testing.T, p lab.Protocol, lossy bool, ours *wire.Reading, their
 	}
 	read, told := map[string][]string{}, map[string][]string{}
 	opened, repeated := 0, 0
+	began, begun := [2]int{}, [2]int{}
 	for i, e := range ours.Events {
 		f := theirs[i]
 		if f.up != (e.Way == lab.Up) {
@@ -156,7 +175,11 @@ func compare(t *testing.T, p lab.Protocol, lossy bool, ours *wire.Reading, their
 			t.Errorf("packet %d: sent before: %v, tshark says %v", e.N, we, f.again)
 		}
 		key := fmt.Sprintf("%s %v", f.stream, e.Way)
+		begun[e.Way] += f.headers
 		for _, m := range e.Messages {
+			if m.Kind == wire.RequestStart || m.Kind == wire.ResponseStart {
+				began[e.Way]++
+			}
 			if n := handshakeTypes[messageName(m)]; n != "" {
 				read[key] = append(read[key], n)
 			}
@@ -169,6 +192,9 @@ func compare(t *testing.T, p lab.Protocol, lossy bool, ours *wire.Reading, their
 	}
 	if p == lab.H3 && opened < 50 || p != lab.H3 && lossy && repeated == 0 {
 		t.Errorf("tshark reads %d frames of QUIC and %d segments sent before: there is nothing to compare", opened, repeated)
+	}
+	if began != begun || min(begun[lab.Up], begun[lab.Down]) == 0 {
+		t.Errorf("%v requests and responses began; tshark says %v", began, begun)
 	}
 	for key := range told {
 		// The order within a direction is not compared: QUIC's levels have none.
@@ -228,5 +254,37 @@ func compareQUIC(t *testing.T, e wire.Event, f frame) {
 	}
 	if !slices.Equal(numbers, f.numbers) || !slices.Equal(frames, theirs) {
 		t.Errorf("packet %d (%s): QUIC %v with %v; tshark reads %v with %v", e.N, e.Problem, numbers, frames, f.numbers, theirs)
+	}
+}
+
+// TestWhatTsharkWritesIsRead holds that a capture that Wireshark's programs have
+// saved again comes back as it was, and that as a pcap file, which has neither
+// interfaces nor comments, it has the same packets in the same directions.
+func TestWhatTsharkWritesIsRead(t *testing.T) {
+	needTshark(t)
+	c := carrierOf(t, lab.Virtual, 1)
+	for _, p := range []lab.Protocol{lab.H2, lab.H3} {
+		_, file := captured(t, c, cellRun(t, lab.Virtual, "loss-3", "ten-small", p, 1))
+		want := mustCapture(t, file)
+		for _, format := range []string{"pcapng", "nsecpcap"} {
+			saved := file + "." + format
+			if said, err := exec.Command("tshark", "-r", file, "-F", format, "-w", saved).CombinedOutput(); err != nil {
+				t.Fatalf("tshark: %v: %s", err, said)
+			}
+			got := mustCapture(t, saved)
+			if format == "pcapng" && !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: saved again it has %d packets called %q; want %d called %q", p, len(got.Packets), got.Name, len(want.Packets), want.Name)
+			}
+			if len(got.Packets) != len(want.Packets) {
+				t.Fatalf("%s as %s: %d packets, want %d", p, format, len(got.Packets), len(want.Packets))
+			}
+			first := want.Packets[0].At
+			for i, a := range got.Packets {
+				b := want.Packets[i]
+				if format != "pcapng" && (a.Way != b.Way || a.At != b.At-first || a.Size != b.Size || !bytes.Equal(a.Data, b.Data)) {
+					t.Fatalf("%s as %s: packet %d: %v at %v, want %v at %v", p, format, b.N, a.Way, a.At, b.Way, b.At-first)
+				}
+			}
+		}
 	}
 }

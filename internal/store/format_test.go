@@ -21,6 +21,7 @@ func TestFormatPageIsComplete(t *testing.T) {
 	r := testRecord(p, 0)
 	r.Requests = []lab.Request{{}}
 	r.Server.Senders = []lab.Sender{{}}
+	r.Kept = &lab.Kept{}
 	r.Wire = fullWire()
 	for name, file := range map[string]any{PlanFile: newPlanFile(p), RecordsFile: r, EnvironmentFile: ReadEnvironment()} {
 		b, err := json.Marshal(file)

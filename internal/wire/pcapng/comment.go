@@ -158,11 +158,11 @@ func set(p *wire.Packet, key, value string) {
 	case "n":
 		p.N = int(number(value))
 	case "left":
-		p.Left = time.Duration(number(value))
+		p.Left = time.Duration(max(number(value), 0))
 	case "waited":
-		p.Waited = time.Duration(number(value))
+		p.Waited = time.Duration(max(number(value), 0))
 	case "sending":
-		p.Sending = time.Duration(number(value))
+		p.Sending = time.Duration(max(number(value), 0))
 	case "drop":
 		p.Fate.Drop = lab.Reason(strings.Clone(value)) // the comment may be long
 	}

@@ -2,10 +2,12 @@ package pcapng
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/gopacket/gopacket"
@@ -63,7 +65,7 @@ func readNg(in io.Reader, c *wire.Capture) error {
 		if err != nil {
 			return err
 		}
-		p := wire.Packet{At: time.Duration(info.Timestamp.UnixNano())}
+		p := wire.Packet{At: max(time.Duration(info.Timestamp.UnixNano()), 0)}
 		face, err := r.Interface(info.InterfaceIndex)
 		if err != nil {
 			return err
@@ -77,7 +79,9 @@ func readNg(in io.Reader, c *wire.Capture) error {
 			c.Packets = append(c.Packets, p)
 			continue
 		}
-		f.add(c, face.LinkType, info, data)
+		if !own {
+			f.add(c, face.LinkType, info, data)
+		}
 	}
 	c.Secrets = tap.secrets
 	if !own {
@@ -112,11 +116,7 @@ func readOld(in io.Reader, c *wire.Capture) error {
 func clone(b []byte) []byte { return append(make([]byte, 0, len(b)), b...) }
 
 // foreign takes packets of captures that samewire did not make.
-type foreign struct {
-	sides sides
-	first int64 // the time of the first packet, in ns
-	begun bool
-}
+type foreign struct{ sides sides }
 
 // add adds a packet, if it is IPv4 or IPv6.
 func (f *foreign) add(c *wire.Capture, link layers.LinkType, info gopacket.CaptureInfo, data []byte) {
@@ -124,19 +124,24 @@ func (f *foreign) add(c *wire.Capture, link layers.LinkType, info gopacket.Captu
 	if !ok || info.Length-before > maxPacket {
 		return
 	}
-	now := info.Timestamp.UnixNano()
-	if !f.begun {
-		f.begun, f.first = true, now
-	}
-	p := wire.Packet{N: len(c.Packets) + 1, At: time.Duration(now - f.first), Size: total(data, info.Length-before)}
+	p := wire.Packet{At: time.Duration(info.Timestamp.UnixNano()), Size: total(data, info.Length-before)}
 	p.Data = clone(data[:min(len(data), p.Size)])
-	p.Way, p.Left = f.sides.way(p.Data), p.At
+	p.Way = f.sides.way(p.Data)
 	c.Packets = append(c.Packets, p)
 }
 
-// finish tells the times of the load, which is all that was captured.
+// finish puts the packets in the order of their times, which interfaces may have
+// mixed, numbers them, and has the time begin with the first. The load is all
+// that was captured.
 func (f *foreign) finish(c *wire.Capture) {
-	if n := len(c.Packets); n > 0 {
-		c.End = c.Packets[n-1].At
+	if len(c.Packets) == 0 {
+		return
+	}
+	slices.SortStableFunc(c.Packets, func(a, b wire.Packet) int { return cmp.Compare(a.At, b.At) })
+	first := c.Packets[0].At
+	for i := range c.Packets {
+		p := &c.Packets[i]
+		p.N, p.At = i+1, max(p.At-first, 0) // times may be so far apart that they overflow
+		p.Left, c.End = p.At, p.At
 	}
 }
