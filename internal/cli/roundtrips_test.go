@@ -63,6 +63,29 @@ func TestVirtualRoundTrips(t *testing.T) {
 	}
 }
 
+// An upload beyond the initial window is released by acknowledgements, which
+// count: ten segments, then twice as many, and so on; of quic-go 32 packets. Of a
+// TCP connection the log keeps 64 KiB: where more is sent nothing is said.
+func TestVirtualRoundTripsOfUploads(t *testing.T) {
+	c := carrierOf(t, lab.Virtual, 1)
+	for _, tt := range []struct {
+		protocol lab.Protocol
+		size     int64
+		want     float64 // 0: none
+	}{
+		{lab.H1, 10e3, 3}, {lab.H1, 40e3, 4}, {lab.H1, 60e3, 5}, {lab.H1, 80e3, 0},
+		{lab.H2, 10e3, 3}, {lab.H2, 40e3, 4}, {lab.H3, 20e3, 2}, {lab.H3, 80e3, 3}, {lab.H3, 5e6, 0},
+	} {
+		for _, notation := range []string{"rtt 0ms", "rtt 40ms", "rtt 150ms"} {
+			load := lab.Load{Name: "up", Objects: 1, Size: tt.size, Upload: true}
+			r := mustOK(t, carryOver(t, c, notation, tt.protocol, load))
+			if got := r.Wire.RoundTrips; (got == nil) != (tt.want == 0) || got != nil && *got != tt.want {
+				t.Errorf("%s, %d bytes, %s: want %v round trips%s", tt.protocol, tt.size, notation, tt.want, causesText(r.Wire))
+			}
+		}
+	}
+}
+
 func causesText(f lab.Wire) string {
 	var b strings.Builder
 	if f.RoundTrips == nil {

@@ -32,10 +32,11 @@ type chains struct {
 	from  int // events before it are no part of the load
 	valid *validation
 	sides [2]*congestion
+	memo  map[limitKey]limit
 }
 
 func (r *Reading) chains(a About, c *Connection) *chains {
-	k := &chains{r: r, a: a, c: c}
+	k := &chains{r: r, a: a, c: c, memo: map[limitKey]limit{}}
 	if c.quic != nil {
 		k.valid = r.validation(c)
 	}
@@ -79,10 +80,14 @@ func (k *chains) message(what, why string, places []place, needs ...*done) *done
 	return m
 }
 
+// maxLooks bounds what it may cost to find out which packets of a message
+// arrived. Beyond it there is no chain.
+const maxLooks = 1 << 26
+
 // add puts the packets of a place to a message.
 func (k *chains) add(m *done, what, why string, at place, base *step, needs []*done) bool {
 	parts, ok := at.on.firsts(at.begin, at.end)
-	if !ok {
+	if !ok || len(parts)*len(at.on.again) > maxLooks {
 		return false
 	}
 	for _, p := range parts {
@@ -96,12 +101,12 @@ func (k *chains) add(m *done, what, why string, at place, base *step, needs []*d
 			return false
 		}
 		cause, because := base, why
-		waited, reason, ok := k.limited(p.event, base)
-		if !ok {
+		waited := k.limited(p.event, base)
+		if !waited.ok {
 			return false
 		}
-		if waited != nil && k.r.deeper(base, waited) == waited {
-			cause, because = waited, reason
+		if waited.step != nil && k.r.deeper(base, waited.step) == waited.step {
+			cause, because = waited.step, waited.why
 		}
 		m.step = k.r.deeper(m.step, cause.then(k.r, arrived, k.again(what, p.event, arrived), because))
 		if m.complete < 0 || k.r.arrivals(arrived, m.complete) > 0 {

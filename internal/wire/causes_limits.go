@@ -7,19 +7,35 @@ import (
 	"github.com/samewire/samewire/internal/lab"
 )
 
-// limited is what event i had to wait for besides what its content needs (base):
-// the step that lifted the limit that was in the way, and why; nil where there
-// was none. It is not ok where that cannot be told.
-func (k *chains) limited(i int, base *step) (s *step, why string, ok bool) {
-	s, ok = k.windowed(i, base)
-	if !ok {
-		return nil, "", false
+// limit is what a packet had to wait for: the step that lifted the limit that was
+// in the way, and why; no step where there was none. It is not ok where that
+// cannot be told.
+type limit struct {
+	step *step
+	why  string
+	ok   bool
+}
+
+// limitKey is a packet, and what it needs by its meaning. What is asked for twice
+// is remembered, so that no capture makes the chains branch without end.
+type limitKey struct {
+	event int
+	base  *step
+}
+
+// limited is what event i had to wait for besides what its content needs (base).
+func (k *chains) limited(i int, base *step) limit {
+	key := limitKey{i, base}
+	if l, ok := k.memo[key]; ok {
+		return l
 	}
-	why = "the window had been full"
-	if v := k.validated(i, base); v != nil && k.r.deeper(s, v) == v {
-		s, why = v, fmt.Sprintf("the server had sent %d times what it had received", antiAmplification)
+	s, ok := k.windowed(i, base)
+	l := limit{s, "the window had been full", ok}
+	if v := k.validated(i, base); ok && v != nil && k.r.deeper(s, v) == v {
+		l.step, l.why = v, fmt.Sprintf("the server had sent %d times what it had received", antiAmplification)
 	}
-	return s, why, true
+	k.memo[key] = l
+	return l
 }
 
 // congestion is what one side of a connection had sent, packet by packet of Sent.
@@ -91,11 +107,11 @@ func (k *chains) windowed(i int, base *step) (*step, bool) {
 	if !k.r.before(ack, i) || !k.r.before(data, ack) {
 		return nil, false
 	}
-	waited, _, ok := k.limited(data, base)
-	if !ok {
+	waited := k.limited(data, base)
+	if !waited.ok {
 		return nil, false
 	}
-	first := k.r.deeper(base, waited).then(k.r, data, "data within the window", "")
+	first := k.r.deeper(base, waited.step).then(k.r, data, "data that the window let pass", "")
 	what := fmt.Sprintf("acknowledgement of %d bytes", k.c.Acks[d][a].Bytes)
 	return first.then(k.r, ack, what, "what it acknowledges had arrived"), true
 }

@@ -71,8 +71,8 @@ func (k *chains) validated(i int, base *step) *step {
 			continue
 		}
 		part := base
-		if waited, _, ok := k.limited(acked, base); ok {
-			part = k.r.deeper(part, waited)
+		if waited := k.limited(acked, base); waited.ok {
+			part = k.r.deeper(part, waited.step)
 		}
 		what := fmt.Sprintf("as much as the server may send: %d times what it received", antiAmplification)
 		cause = k.r.deeper(cause, part.then(k.r, acked, what, whyHello))

@@ -80,7 +80,7 @@ func (h *half) initialWindow(a About) (bytes *int64, packets *int) {
 			before = append(before, g)
 			continue
 		}
-		if h.lacksCredit(i, last) || h.flushes(i, k, g.acked) {
+		if h.lacksCredit(i, last) || h.flushes(i, k, g.packets) {
 			return nil, nil
 		}
 		return h.settle(a, w, before)
@@ -150,19 +150,19 @@ func (h *half) stopped(i int, at time.Duration) bool {
 	return !h.quic || h.d == lab.Up || h.sent[i-1].Space == 2 && h.validated() < last
 }
 
-// flushes says whether more leaves at once from the ith of sent on than
-// acknowledgements of acked bytes, and those of learnt from k on that come
-// meanwhile, let out in slow start: twice as much. Then it was the host that had
-// paused, with room in its window.
-func (h *half) flushes(i, k int, acked int64) bool {
-	until, out := h.at(i)+reaction, int64(0)
+// flushes says whether more leaves at once from the ith of sent on than what
+// acknowledgements of acked packets, and those of learnt from k on that come
+// meanwhile, let out in slow start: two packets for each, however small it was, and
+// a little. Then it was the host that had paused, with room in its window.
+func (h *half) flushes(i, k, acked int) bool {
+	until, out := h.at(i)+reaction, 0
 	for ; i < len(h.sent) && h.at(i) <= until; i++ {
-		out += int64(h.sent[i].Bytes)
+		out += h.sent[i].Bytes
 	}
 	for ; k < len(h.learnt) && h.sent[h.learnt[k]].Acked <= until; k++ {
-		acked += int64(h.sent[h.learnt[k]].Bytes)
+		acked++
 	}
-	return out > 2*acked+2*int64(h.full)
+	return out > (2*acked+2)*h.full
 }
 
 // answers says whether payload reached the sender within (from, to]: what it

@@ -20,13 +20,13 @@ func (c *quicConn) offers(d lab.Direction, u unit) {
 	stream := p.InitialMaxStreamDataBidiLocal // of what the server sends on the client's streams
 	if d == lab.Down {
 		stream = p.InitialMaxStreamDataBidiRemote
-		c.allow(lab.Up, Credit{Kind: "streams", Max: limit(p.InitialMaxStreamsBidi)}, u)
+		c.allow(lab.Up, Credit{Kind: "streams", Max: atMost(p.InitialMaxStreamsBidi)}, u)
 	}
-	c.allow(1-d, Credit{Kind: "data", Max: limit(p.InitialMaxData)}, u)
-	c.allow(1-d, Credit{Kind: "streams at first", Max: limit(stream)}, u)
+	c.allow(1-d, Credit{Kind: "data", Max: atMost(p.InitialMaxData)}, u)
+	c.allow(1-d, Credit{Kind: "streams at first", Max: atMost(stream)}, u)
 }
 
-func limit(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
+func atMost(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
 
 // finish makes what takes the whole connection to know.
 func (c *quicConn) finish() {
@@ -88,7 +88,7 @@ func (f *quicFlight) ack(i, space int, list []quic.Range) {
 	at := f.c.r.Events[i].Left
 	a := Acked{Event: i, At: at, Sacked: len(list) > 1}
 	for _, r := range list {
-		for _, fresh := range f.acked[space].add(limit(r.Smallest), limit(r.Largest)+1) {
+		for _, fresh := range f.acked[space].add(atMost(r.Smallest), atMost(r.Largest)+1) {
 			a.Bytes += f.mark(i, space, fresh)
 		}
 	}
@@ -111,7 +111,7 @@ func (f *quicFlight) mark(event, space int, r interval) (bytes int) {
 
 // credit notes what a frame allows.
 func (f *quicFlight) credit(i int, frame *quic.Frame) {
-	c := Credit{Event: i, At: f.c.r.Events[i].Left, Max: limit(frame.Max)}
+	c := Credit{Event: i, At: f.c.r.Events[i].Left, Max: atMost(frame.Max)}
 	switch {
 	case frame.Kind == quic.MaxData:
 		c.Kind = "data"

@@ -11,13 +11,17 @@ type interval struct{ begin, end int64 }
 // ranges is a set of numbers: intervals in order that do not touch.
 type ranges []interval
 
-// add puts [begin, end) into the set, and returns what of it was not there.
+// add puts [begin, end) into the set, and returns what of it was not there. What
+// is more than maxMoves intervals before the last one is left out.
 func (r *ranges) add(begin, end int64) (fresh []interval) {
 	if begin >= end {
 		return nil
 	}
 	list := *r
 	i := sort.Search(len(list), func(i int) bool { return list[i].end >= begin })
+	if len(list)-i > maxMoves {
+		return nil
+	}
 	j, all := i, interval{begin, end}
 	for ; j < len(list) && list[j].begin <= end; j++ {
 		if begin < list[j].begin {

@@ -12,7 +12,8 @@ import (
 //
 // Properties that an edit must keep: first never overlaps and is in order of
 // offsets, so that each byte has one packet that carried it first; the cost of a
-// packet that goes on where the one before ended is constant.
+// packet that goes on where the one before ended is constant, and that of any
+// other is bounded (maxMoves).
 type spans struct {
 	first []span // the first transmission of each byte
 	again []span // all others, in order of sending
@@ -33,13 +34,15 @@ func (s *spans) add(begin, end int64, event int) (fresh int64) {
 	i := s.at(begin)
 	for ; begin < end; i++ {
 		if i == len(s.first) || s.first[i].begin >= end {
-			s.first = slices.Insert(s.first, i, span{begin, end, event})
+			s.insert(i, span{begin, end, event})
 			return fresh + end - begin
 		}
 		old := s.first[i]
 		if begin < old.begin {
-			s.first = slices.Insert(s.first, i, span{begin, old.begin, event})
 			fresh += old.begin - begin
+			if !s.insert(i, span{begin, old.begin, event}) {
+				i--
+			}
 			begin = old.begin
 			continue
 		}
@@ -48,6 +51,19 @@ func (s *spans) add(begin, end int64, event int) (fresh int64) {
 		begin = upto
 	}
 	return fresh
+}
+
+// maxMoves is how far before the newest bytes a gap can be filled, in spans. A
+// sender sends in order: only a capture made to cost much goes back farther, and
+// of that what fills the gap is forgotten.
+const maxMoves = 4096
+
+func (s *spans) insert(i int, p span) bool {
+	if len(s.first)-i > maxMoves {
+		return false
+	}
+	s.first = slices.Insert(s.first, i, p)
+	return true
 }
 
 // at is the index of the first span of first that ends after offset.
@@ -122,7 +138,7 @@ func (a *assembler) take(begin int64, data []byte, keep func([]byte) []byte, rea
 		return
 	}
 	if begin > a.next {
-		if a.bytes+len(data) > maxHeld {
+		if a.bytes+len(data) > maxHeld || len(a.held) >= maxMoves {
 			a.lost = true
 			a.held = nil
 			return

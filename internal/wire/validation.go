@@ -2,6 +2,7 @@ package wire
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/wire/quic"
@@ -59,13 +60,11 @@ func validates(p quic.Packet) bool {
 // datagram i: the one that made three times what was received enough, or that
 // validated the address. It is not ok where none did.
 func (v *validation) releaser(i int) (event int, ok bool) {
-	total := v.sent[i]
-	for n := range v.up {
-		if n >= v.valid || antiAmplification*v.got[n] >= total {
-			return v.up[n], true
-		}
+	n := sort.Search(v.valid, func(n int) bool { return antiAmplification*v.got[n] >= v.sent[i] })
+	if n == len(v.up) {
+		return -1, false
 	}
-	return -1, false
+	return v.up[n], true
 }
 
 // facts fills in what the address's validation showed.

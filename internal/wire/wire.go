@@ -9,9 +9,30 @@
 // While a run lasts its Witness only counts, and keeps the packets within limits
 // (Limits); what takes more than that is read from the Capture after the run.
 //
-// Not modelled yet: TLS and QUIC beyond the invariants, round trips by cause,
-// stalls and their autopsy, bursts. IP fragments count as packets of neither
-// TCP nor UDP after the first.
+// Read puts the packets of a capture together to connections, and reads what they
+// carried as far as the secrets allow: TLS and HTTP/1.1 or HTTP/2 over TCP, QUIC
+// and HTTP/3. Digest makes the facts of that.
+//
+// Round trips are counted by cause. Each packet on the way to the first byte of
+// the load's first response has one that released it, by what the protocols mean:
+// the SYN-ACK the ClientHello, the server's Finished the request, and so on (see
+// chains). How often such a chain goes up and comes back is the number of round
+// trips. A loss does not change it: what is sent again has the cause of what was
+// sent first, and a timer is no packet. So a client's probe that comes before the
+// server's first packets spares QUIC the round trip of a long certificate chain;
+// the chain shows it. Of congestion windows the fewest round trips count with
+// which the bytes could be sent, however fast the window grew; where something was
+// lost before, or flow control was in the way, nothing is said. Nor is of uploads
+// of more than the log keeps of a TCP connection.
+//
+// Without secrets only TLS 1.2 with HTTP/1.1 has round trips: its records say
+// what they are, and the server's first application data is the response. With
+// HTTP/2 it may be SETTINGS, and in TLS 1.3 a ticket.
+//
+// Not modelled: IP fragments, which count as packets of neither TCP nor UDP after
+// the first; TCP Fast Open; requests that wait for the response before on one
+// connection of HTTP/1.1, unless the load was warm; a server that answers early
+// data only after the handshake.
 package wire
 
 import (

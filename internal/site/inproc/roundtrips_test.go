@@ -74,6 +74,18 @@ func TestRoundTripsOfLongCertificates(t *testing.T) {
 	}
 }
 
+// A flight beyond the initial window of ten segments waits for an acknowledgement.
+func TestRoundTripsOfAFlightBeyondTheWindow(t *testing.T) {
+	for cert, want := range map[int]float64{9000: 3, 20000: 4, 50000: 5} {
+		for _, rtt := range []time.Duration{0, 40 * time.Millisecond} {
+			t.Run(fmt.Sprint(cert, " ", rtt), func(t *testing.T) {
+				t.Parallel()
+				checkTrips(t, web{protocol: lab.H2, cert: cert}.facts(t, path(rtt, 0, 0)), want, want-1)
+			})
+		}
+	}
+}
+
 func TestHandshakeFacts(t *testing.T) {
 	for _, c := range []struct {
 		name  string
