@@ -9,7 +9,7 @@ PKG     := github.com/samewire/samewire
 LDFLAGS := -s -w -X $(PKG)/internal/site/worker.Build=$(BUILD)
 LINT_VERSION := v2.15.0
 
-.PHONY: build demo test test-fast bench netem lint fuzz clean
+.PHONY: build demo test bench netem lint fuzz smoke clean
 build: bin/samewire bin/samewire-virtual
 
 bin/samewire: $(SOURCES) Makefile
@@ -56,11 +56,20 @@ lint:
 	@command -v golangci-lint >/dev/null || GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	PATH="$$PATH:$(CURDIR)/bin" golangci-lint run ./...
 
+# Each fuzzer in turn, for FUZZTIME: a time, or a number of executions (1000000x).
+FUZZTIME ?= 10s
+FUZZED   ?= internal
 fuzz:
-	@for t in $$(grep -rhoE --include='*_test.go' 'func Fuzz[A-Za-z0-9]+' internal | sed 's/func //'); do \
-		p=$$(grep -rlE --include='*_test.go' "func $$t\(" internal | head -1); \
-		$(GO) test -run '^$$' -fuzz "^$$t$$" -fuzztime 10s -fuzzminimizetime 10x ./$$(dirname $$p) || exit 1; \
+	@for f in $$(grep -rlE --include='*_test.go' 'func Fuzz' $(FUZZED) | sort); do \
+		for t in $$(grep -oE 'func Fuzz[A-Za-z0-9]+' $$f | sed 's/func //'); do \
+			echo "$$t ./$$(dirname $$f)"; \
+			$(GO) test -run '^$$' -fuzz "^$$t\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./$$(dirname $$f) || exit 1; \
+		done; \
 	done
+
+# A million executions of each parser of packets and captures.
+smoke:
+	@$(MAKE) --no-print-directory fuzz FUZZED=internal/wire FUZZTIME=1000000x
 
 clean:
 	rm -rf bin

@@ -109,7 +109,7 @@ func showFile(s streams, o showOptions, args []string) error {
 	if o.attempt > 0 {
 		return exit(exitUsage, fmt.Errorf("--attempt %d: %s is a file, a capture alone", o.attempt, args[0]))
 	}
-	r, err := readCapture(args[0])
+	r, err := readingOf(args[0])
 	if err != nil {
 		return exit(exitFailed, err)
 	}

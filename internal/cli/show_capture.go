@@ -11,8 +11,8 @@ import (
 	"github.com/samewire/samewire/internal/wire/pcapng"
 )
 
-// readCapture reads a capture, and its packets.
-func readCapture(name string) (reading *wire.Reading, err error) {
+// readingOf reads a capture, and its packets.
+func readingOf(name string) (reading *wire.Reading, err error) {
 	f, err := os.Open(filepath.Clean(name))
 	if err != nil {
 		return nil, fmt.Errorf("read capture: %w", err)

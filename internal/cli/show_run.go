@@ -108,7 +108,7 @@ func captureFile(folder *store.Folder, r lab.Record) string {
 // be read is an error, and the story is without it.
 func storyOf(folder *store.Folder, r lab.Record) (story.Story, error) {
 	st := story.Story{Record: &r, Facts: &r.Wire, Path: plan.FormatPath(r.Run.Cell.Path)}
-	reading, err := readCapture(captureFile(folder, r))
+	reading, err := readingOf(captureFile(folder, r))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		st.Notes = append(st.Notes, noCapture)

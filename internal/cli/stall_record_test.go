@@ -30,7 +30,7 @@ import (
 	"github.com/samewire/samewire/internal/wire/pcapng"
 )
 
-var recordStalls = flag.String("record-stalls", "", "carry out the runs whose stalls package wire explains, and keep their captures in this folder (virtual time: build with the tag faketime, run with GOMAXPROCS=1)")
+var recordStalls = flag.String("record-stalls", "", "carry out the runs of the golden autopsies, and keep their captures in this folder (virtual time: build with the tag faketime, run with GOMAXPROCS=1)")
 
 // keys gathers TLS secrets.
 type keys struct {
@@ -125,7 +125,7 @@ type stallRun struct {
 	timeout    time.Duration
 }
 
-// stallRuns are the runs of the golden tests in package wire, and F13 as it was
+// stallRuns are the runs of the golden tests here, and F13 as it was
 // asked for, whose capture is too large to be kept. The seed of the first was
 // found among 5,000: gVisor's TCP loses its last segment and the probe, and never
 // tries again.
@@ -137,7 +137,7 @@ var stallRuns = []stallRun{
 	{name: "f13", path: "rtt 40ms rate 100mbit up{drop udp after 60kB down for 200ms}", protocol: lab.H3, objects: 50, size: 100000, seed: 1, window: 64 << 10, timeout: time.Minute},
 }
 
-// TestRecordStalls makes the captures of package wire's golden tests anew:
+// TestRecordStalls makes the captures of the golden autopsies anew:
 //
 //	CGO_ENABLED=0 go test -c -tags faketime -o record ./internal/cli
 //	GOMAXPROCS=1 ./record -test.run TestRecordStalls -test.timeout 0 -record-stalls DIR

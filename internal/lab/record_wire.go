@@ -124,8 +124,8 @@ type Bursts struct {
 	LostAlone  int `json:"lost_alone"`
 	// Paced says what the spacing of full packets within a round trip looks like:
 	// true where a timer spaced them in at least two round trips, false where they
-	// come in lumps; null where there are too few packets to tell, or where all
-	// follow acknowledgements, so that the link spaced them.
+	// come in lumps in most; null where there are too few packets to tell, or where
+	// all follow acknowledgements, so that the link spaced them.
 	Paced *bool `json:"paced"`
 	// PacingRate is the median, over the round trips in which a timer spaced full
 	// packets, of the rate at which they were sent, in bit/s; null where there were

@@ -150,9 +150,16 @@ func ranges(list []quic.Range, most int) string {
 	return strings.Join(parts, ", ")
 }
 
+// ecn names the counts of an ACK that are not 0.
 func ecn(counts *[3]uint64) string {
 	if counts == nil {
 		return ""
 	}
-	return fmt.Sprintf(" (ECN: %d ECT(0), %d ECT(1), %d CE)", counts[0], counts[1], counts[2])
+	var parts []string
+	for i, name := range []string{"ECT(0)", "ECT(1)", "CE"} {
+		if counts[i] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[i], name))
+		}
+	}
+	return " (ECN: " + orElse(strings.Join(parts, ", "), "none") + ")"
 }

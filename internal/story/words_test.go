@@ -18,7 +18,7 @@ func TestFrameWords(t *testing.T) {
 		{quic.Frame{Kind: quic.Ping}, "PING"},
 		{quic.Frame{Kind: quic.Padding, Length: 12}, "PADDING 12"},
 		{acks(quic.Range{Smallest: 14, Largest: 14}, quic.Range{Largest: 12}), "ACK 14, 0-12"},
-		{quic.Frame{Kind: quic.Ack, Ranges: make([]quic.Range, 9), ECN: &[3]uint64{1, 2, 3}}, "ACK 0, 0, 0, 0, 0, 0, … 3 ranges more (ECN: 1 ECT(0), 2 ECT(1), 3 CE)"},
+		{quic.Frame{Kind: quic.Ack, Ranges: make([]quic.Range, 9), ECN: &[3]uint64{1, 0, 3}}, "ACK 0, 0, 0, 0, 0, 0, … 3 ranges more (ECN: 1 ECT(0), 3 CE)"},
 		{quic.Frame{Kind: quic.Stream, Stream: 4, Length: 1200, Offset: 2400, Fin: true}, "STREAM 4 +1200 at 2400 FIN"},
 		{quic.Frame{Kind: quic.Crypto, Length: 90}, "CRYPTO +90"},
 		{quic.Frame{Kind: quic.MaxData, Max: 1 << 20}, "MAX_DATA 1,048,576"},

@@ -49,16 +49,16 @@ type errand struct {
 	warm           bool // it was made before the load began
 }
 
-// open examines connection c, the one at index conn, as a silence began.
-func (r *Reading) autopsy(conn int, c *Connection, s silence) *autopsy {
-	x := &autopsy{r: r, c: c, conn: conn, s: s, requests: map[uint64]*errand{}}
+// autopsy examines the connection at index conn as a silence began.
+func (r *Reading) autopsy(conn int, s silence, marks []int) *autopsy {
+	x := &autopsy{r: r, c: r.Connections[conn], conn: conn, s: s, requests: map[uint64]*errand{}}
 	x.discard()
 	for d := range x.half {
 		x.half[d] = x.weigh(lab.Direction(d))
 		x.messages[d] = map[MessageKind]int{}
 	}
 	var fin [2]bool
-	for _, i := range c.Events {
+	for _, i := range marks {
 		e := &r.Events[i]
 		if e.At > s.from {
 			break
@@ -127,11 +127,8 @@ func confirms(p quic.Packet) bool {
 func (x *autopsy) weigh(d lab.Direction) party {
 	h := party{sent: carried{}, acked: carried{}, arrived: carried{}, told: -1}
 	newest := map[int]uint64{} // by space: the highest number acknowledged
-	for _, s := range x.c.Sent[d] {
+	for _, s := range x.settled(d, &h) {
 		e := &x.r.Events[s.Event]
-		if e.At > x.s.from {
-			break
-		}
 		h.full = max(h.full, s.Bytes)
 		told := s.Acked <= x.s.from
 		acked := told || x.gone[d][s.Space]
@@ -156,6 +153,27 @@ func (x *autopsy) weigh(d lab.Direction) party {
 	h.rtt = x.measure(d)
 	h.last, h.unacked = x.flying(d, h, newest)
 	return h
+}
+
+// settled adds to h what TCP has sent and been told of, up to the first packet of
+// which it has not, as one piece, and returns the packets after it that were sent
+// before the silence.
+func (x *autopsy) settled(d lab.Direction, h *party) []Sent {
+	sent := x.sentBy(d, x.s.from)
+	if x.c.Transport != "tcp" {
+		return sent
+	}
+	n, end := 0, int64(1)
+	for n < len(sent) && sent[n].Acked <= x.s.from {
+		h.full = max(h.full, sent[n].Bytes)
+		h.told = max(h.told, sent[n].Acked)
+		end = max(end, int64(sent[n].Number)+int64(sent[n].Bytes))
+		n++
+	}
+	for _, c := range []carried{h.sent, h.acked, h.arrived} {
+		c.add(morsel{begin: 1, end: end})
+	}
+	return sent[n:]
 }
 
 // flying returns what is not acknowledged: of TCP without what was acknowledged
@@ -284,6 +302,12 @@ func (x *autopsy) reached(e *Event, of channel) bool {
 	return true
 }
 
+// sentBy is what was sent in direction d until a time, itself included.
+func (x *autopsy) sentBy(d lab.Direction, by time.Duration) []Sent {
+	sent := x.c.Sent[d]
+	return sent[:sort.Search(len(sent), func(i int) bool { return x.r.Events[sent[i].Event].At > by })]
+}
+
 // sends returns when side d sent something in (after, until]: packets that must
 // be acknowledged, or any at all.
 func (x *autopsy) sends(d lab.Direction, after, until time.Duration, any bool) (times []time.Duration) {
@@ -295,9 +319,7 @@ func (x *autopsy) sends(d lab.Direction, after, until time.Duration, any bool) (
 		}
 		return times
 	}
-	sent := x.c.Sent[d]
-	from := sort.Search(len(sent), func(i int) bool { return x.r.Events[sent[i].Event].At > after })
-	for _, s := range sent[from:] {
+	for _, s := range x.c.Sent[d][len(x.sentBy(d, after)):] {
 		at := x.r.Events[s.Event].At
 		if at > until {
 			break

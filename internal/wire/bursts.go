@@ -48,7 +48,7 @@ func (r *Reading) burstsOf(a About, d lab.Direction) *lab.Bursts {
 		shots, heard := r.shots(c, d)
 		packets += len(shots)
 		sizes = append(sizes, countBursts(b, shots, gap)...)
-		s.add(fullOnes(shots), heard, gap, a.RTT)
+		s.add(fullOnes(shots), heard, a, d)
 	}
 	if packets == 0 {
 		return nil

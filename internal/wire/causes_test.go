@@ -238,3 +238,10 @@ func chainText(f lab.Wire) string {
 	}
 	return b.String()
 }
+
+// putSegment sets a segment's numbers, and its size in the IP header.
+func putSegment(p []byte, seq, ack uint32, size int) {
+	binary.BigEndian.PutUint16(p[2:], uint16(len(p)+size))
+	binary.BigEndian.PutUint32(p[24:], seq)
+	binary.BigEndian.PutUint32(p[28:], ack)
+}

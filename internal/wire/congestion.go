@@ -19,6 +19,9 @@ const (
 	fewestLosses = 2
 	// fewestIgnored is how many losses must have been without any response.
 	fewestIgnored = 3
+	// mostMeasured bounds how many recoveries are measured, the first of a
+	// connection, so that no capture can make it expensive.
+	mostMeasured = 1000
 )
 
 // stretch is a time between two losses, in which the window grew freely.
@@ -39,7 +42,7 @@ func (h *half) congestion(a About, episodes []episode, s *lab.SenderFacts) {
 	l, tight := levels(h.changes()), h.tight()
 	rtt := h.roundTrip(a)
 	var ratios, slopes []float64
-	for i := range episodes {
+	for i := range min(len(episodes), mostMeasured) {
 		e := &episodes[i]
 		next := h.last()
 		if i+1 < len(episodes) {
@@ -219,7 +222,7 @@ func (h *half) roundTrip(a About) time.Duration {
 func (h *half) paces(a About) bool {
 	shots, heard := h.r.shots(h.c, h.d)
 	var s spacing
-	s.add(fullOnes(shots), heard, burstGap(a, h.d), a.RTT)
+	s.add(fullOnes(shots), heard, a, h.d)
 	paced, _ := s.verdict()
 	return paced != nil && *paced
 }

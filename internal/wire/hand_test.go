@@ -136,7 +136,6 @@ func (h *hand) packetsInARow(at float64, from, to int) {
 func (h *hand) frame(at float64, number, size int, f quic.Frame) {
 	i := h.event(lab.Down, at, at+20, size+28, size)
 	e := &h.events[i]
-	e.New = 0
 	e.QUIC = []quic.Packet{{Kind: quic.OneRTT, Opened: true, Number: uint64(number), Size: size, Frames: []quic.Frame{f}}}
 	s := Sent{Event: i, Number: uint64(number), Space: 2, Bytes: size, Acked: Never}
 	if f.Kind == quic.Stream {

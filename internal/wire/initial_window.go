@@ -9,7 +9,7 @@ import (
 
 // firstFlight is the bytes sent before the first acknowledgement of any of them.
 func (h *half) firstFlight() (bytes int64) {
-	first := time.Duration(Never)
+	first := Never
 	for _, k := range h.learnt {
 		if h.sent[k].Bytes > 0 {
 			first = h.sent[k].Acked
@@ -51,12 +51,12 @@ const searched = 1024
 //     8.1): only what is sent after it was validated counts;
 //   - what was acknowledged before the stop may have made the window larger.
 //     QUIC's grows only where half of it or more was in use (RFC 9002, section 7.8,
-//     and what implementations take for it): so much is taken off. TCP's may grow
-//     all the same (RFC 5681: gVisor) or not (RFC 7661, Linux): the truth lies
-//     between what was in flight, and that less what had been acknowledged. Null
-//     where that leaves it open, but for the window that the lab set, and RFC
-//     6928's ten, which are told if they lie there; and where more was acknowledged
-//     than half of what is in flight.
+//     and what implementations take for it): then only windows in common use are
+//     told. TCP's may grow all the same (RFC 5681: gVisor) or not (RFC 7661, Linux):
+//     the truth lies between what was in flight, and that less what had been
+//     acknowledged. Null where that leaves it open, but for the window that the lab
+//     set, and RFC 6928's ten, which are told if they lie there; and where more was
+//     acknowledged than half of what is in flight.
 func (h *half) initialWindow(a About) (bytes *int64, packets *int) {
 	k, full := 0, 0
 	var before []growth
@@ -65,20 +65,22 @@ func (h *half) initialWindow(a About) (bytes *int64, packets *int) {
 			return nil, nil
 		}
 		full = max(full, h.sent[i-1].Bytes)
-		acked := int64(0)
+		var g growth
 		for ; k < len(h.learnt) && h.sent[h.learnt[k]].Acked <= h.at(i); k++ {
-			acked += max(1, int64(h.sent[h.learnt[k]].Bytes))
+			g.packets++
+			g.acked += int64(h.sent[h.learnt[k]].Bytes)
 		}
-		if acked == 0 {
+		if g.packets == 0 {
 			continue
 		}
 		last := h.sent[h.learnt[k-1]].Acked
 		w := h.inFlight(i, last)
 		if w.packets == 0 || !h.goesOn(i, full) || !h.stopped(i, last) {
-			before = append(before, growth{w.bytes, acked})
+			g.used = w.bytes
+			before = append(before, g)
 			continue
 		}
-		if h.lacksCredit(i, last) {
+		if h.lacksCredit(i, last) || h.flushes(i, k, g.acked) {
 			return nil, nil
 		}
 		return h.settle(a, w, before)
@@ -94,9 +96,12 @@ type window struct {
 	sizes   []int // of the packets, the newest first
 }
 
-// growth is what may have made a window larger: an acknowledgement of some bytes,
-// with so many in flight.
-type growth struct{ used, acked int64 }
+// growth is what may have made a window larger: an acknowledgement of some packets
+// and their bytes, with so many bytes in flight.
+type growth struct {
+	packets     int
+	acked, used int64
+}
 
 // inFlight is what was in flight right before time at, at which the sender heard
 // something, of what was sent before i.
@@ -143,6 +148,21 @@ func (h *half) stopped(i int, at time.Duration) bool {
 		}
 	}
 	return !h.quic || h.d == lab.Up || h.sent[i-1].Space == 2 && h.validated() < last
+}
+
+// flushes says whether more leaves at once from the ith of sent on than
+// acknowledgements of acked bytes, and those of learnt from k on that come
+// meanwhile, let out in slow start: twice as much. Then it was the host that had
+// paused, with room in its window.
+func (h *half) flushes(i, k int, acked int64) bool {
+	until, out := h.at(i)+reaction, int64(0)
+	for ; i < len(h.sent) && h.at(i) <= until; i++ {
+		out += int64(h.sent[i].Bytes)
+	}
+	for ; k < len(h.learnt) && h.sent[h.learnt[k]].Acked <= until; k++ {
+		acked += int64(h.sent[h.learnt[k]].Bytes)
+	}
+	return out > 2*acked+2*int64(h.full)
 }
 
 // answers says whether payload reached the sender within (from, to]: what it
@@ -213,32 +233,43 @@ func (h *half) settle(a About, w window, before []growth) (bytes *int64, packets
 // settleQUIC tells the bytes, and how many packets of full size they are. QUIC's
 // window is in bytes: small packets leave room for more. A sender may stop less
 // than a packet before it (RFC 9002, section 7), or as much behind it (quic-go).
-// Where that makes a difference the packets are told only if one of the numbers is
-// in common use.
+// Where that makes a difference it is told only if one of the numbers is in common
+// use.
 func settleQUIC(w window, before []growth) (bytes *int64, packets *int) {
-	grown := int64(0)
-	for _, g := range before {
-		if 2*g.used >= w.bytes {
-			grown += g.acked
+	var g growth
+	for _, x := range before {
+		if 2*x.used >= w.bytes {
+			g.packets += x.packets
+			g.acked += x.acked
 		}
 	}
-	if 2*grown >= w.bytes {
-		return nil, nil
-	}
-	b := w.bytes - grown
 	full := usual(w.sizes)
-	below := int(b) / full
-	switch rest := int(b) % full; {
+	if g.packets > 0 {
+		return settleGrown(w, g, full)
+	}
+	below := int(w.bytes) / full
+	switch rest := int(w.bytes) % full; {
 	case rest == 0 || below == defaultWindow || below == quicGoWindow:
-		return &b, &below
+		return &w.bytes, &below
 	case below+1 == defaultWindow || below+1 == quicGoWindow:
 		below++
-		return &b, &below
-	case grown > 0:
-		return nil, nil
+		return &w.bytes, &below
 	default:
-		return &b, nil
+		return nil, nil
 	}
+}
+
+// settleGrown tells a window in common use that has become what was in flight by
+// an acknowledgement of g: it grew by its bytes (RFC 9002, section 7.3.1), or by as
+// many full packets (quic-go), and was exceeded by less than a packet.
+func settleGrown(w window, g growth, full int) (bytes *int64, packets *int) {
+	least, most := w.bytes-int64((g.packets+1)*full), w.bytes-g.acked
+	for _, n := range []int{defaultWindow, quicGoWindow} {
+		if b := int64(n * full); b > least && b <= most && 2*g.packets < n {
+			return &b, &n
+		}
+	}
+	return nil, nil
 }
 
 // quicGoWindow is the initial window of quic-go and Chromium, in packets.

@@ -9,7 +9,7 @@ import (
 
 // A request reaches the server at 0; a round trip is 40 ms.
 func TestInitialWindow(t *testing.T) {
-	slowStart := func(h *hand) { h.ack(40, 2); h.segments(40, 10, 14); h.ack(41, 10); h.segments(41, 14, 30) }
+	slowStart := func(h *hand) { h.ack(40, 2); h.segments(40, 10, 14); h.ack(42, 10); h.segments(42, 14, 30) }
 	for _, tt := range []struct {
 		name      string
 		transport string
@@ -93,15 +93,26 @@ func TestInitialWindow(t *testing.T) {
 			h.ack(40, 2)
 			h.packetsInARow(40, 32, 36)
 		}, 32, 32 * quicSize, 32 * quicSize},
+		{"QUIC, before the client's address was validated", "quic", func(h *hand) {
+			h.packetsInARow(0, 0, 3)
+			h.ack(40, 2)
+			h.packetsInARow(40, 3, 7)
+		}, 0, 0, 3 * quicSize},
 		{"QUIC, with small packets, and a little beyond", "quic", func(h *hand) {
 			h.asks(-1)
 			for n := range 4 {
 				h.frame(0, n, 300, quic.Frame{Kind: quic.Stream, Offset: uint64(n) * 1000, Length: 280})
 			}
 			h.packetsInARow(0, 4, 36)
-			h.ack(40, 2)
+			h.ack(40, 6)
 			h.packetsInARow(40, 36, 40)
-		}, 0, 33 * quicSize, 33 * quicSize},
+		}, 33, 33 * quicSize, 33 * quicSize},
+		{"the host paused, and goes on with more than acknowledgements let out", "quic", func(h *hand) {
+			h.asks(-1)
+			h.packetsInARow(0, 0, 20)
+			h.ack(40, 2)
+			h.packetsInARow(40, 20, 32)
+		}, 0, 0, 20 * quicSize},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := byHand(tt.transport)
@@ -121,6 +132,32 @@ func TestInitialWindow(t *testing.T) {
 				t.Errorf("%v packets, want %d", f.InitialWindowPackets, tt.packets)
 			}
 		})
+	}
+}
+
+// A window that grew by some packets while it was filled.
+func TestInitialWindowOfQUICThatGrew(t *testing.T) {
+	for _, tt := range []struct {
+		bytes int64
+		g     growth
+		want  int
+	}{
+		{33*1280 + 600, growth{1, 35, 30000}, 32},       // quic-go: a packet for a packet
+		{32*1280 + 35, growth{1, 35, 30000}, 32},        // by bytes
+		{35*1280 + 600, growth{1, 35, 30000}, 0},        // too much
+		{33*1280 + 600, growth{1, 35, 1000}, 0},         // not used by half: it did not grow
+		{20 * 1280, growth{10, 12800, 12800}, 0},        // it doubled
+		{33 * 1280, growth{20, 20 * 1280, 40000}, 0},    // most of it may be growth
+		{11*1280 + 100, growth{1, 1280, 11 * 1280}, 10}, // RFC 9002's ten
+	} {
+		w := window{bytes: tt.bytes, sizes: []int{1280, 1280, 300}}
+		_, got := settleQUIC(w, []growth{tt.g})
+		switch {
+		case tt.want == 0 && got != nil:
+			t.Errorf("%+v: %d packets, want null", tt, *got)
+		case tt.want != 0 && (got == nil || *got != tt.want):
+			t.Errorf("%+v: %v packets", tt, got)
+		}
 	}
 }
 

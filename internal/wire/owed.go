@@ -260,7 +260,7 @@ func (x *autopsy) exchanges() []debt {
 // not done: requests that it had not made or, where the connections cannot be
 // read, what the load wants and was not delivered.
 func (r *Reading) unasked(a About, all []*autopsy, others []debt) []debt {
-	if len(others) > 0 {
+	if len(others) > 0 || r.Capture.End <= r.Capture.Start {
 		return nil
 	}
 	load := a.Run.Cell.Load

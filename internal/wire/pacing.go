@@ -3,6 +3,8 @@ package wire
 import (
 	"slices"
 	"time"
+
+	"github.com/samewire/samewire/internal/lab"
 )
 
 // fewest is how many full packets a round trip must have for their spacing to
@@ -24,7 +26,7 @@ type spacing struct {
 }
 
 // add looks at the full packets of one connection. heard are the times at which
-// something reached their sender, in order. Packets less than gap apart are a
+// something reached their sender, in order. Packets closer than burstGap are a
 // group.
 //
 // Properties that an edit must keep:
@@ -34,27 +36,31 @@ type spacing struct {
 //   - a group that begins right after something was heard may be prompted by that:
 //     then the link spaced the acknowledgements, and no pacing is needed for
 //     packets to look even. Only a timer begins a group at another time.
-func (s *spacing) add(full []shot, heard []time.Duration, gap, rtt time.Duration) {
+func (s *spacing) add(full []shot, heard []time.Duration, a About, d lab.Direction) {
+	gap, rtt, reacts := burstGap(a, d), a.RTT, reaction
+	if a.Run.Cell.Site == lab.Virtual {
+		reacts = time.Microsecond // there a host reacts at once
+	}
 	if rtt <= 2*gap {
 		return
 	}
 	for len(full) > 0 {
 		n, _ := slices.BinarySearchFunc(full, full[0].at+rtt, func(x shot, t time.Duration) int { return int(x.at - t) })
 		if n = max(n, 1); n >= fewest {
-			s.round(full[:n], heard, gap)
+			s.round(full[:n], heard, gap, reacts)
 		}
 		full = full[n:]
 	}
 }
 
 // round looks at one round trip.
-func (s *spacing) round(full []shot, heard []time.Duration, gap time.Duration) {
+func (s *spacing) round(full []shot, heard []time.Duration, gap, reacts time.Duration) {
 	largest, size, groups, timed, last := 0, 0, 0, 0, full[0].at
 	for i, x := range full {
 		if i > 0 && x.at-full[i-1].at >= gap {
 			size, last = 0, x.at
 			groups++
-			if !prompted(heard, x.at, gap) {
+			if !prompted(heard, x.at, reacts) {
 				timed++
 			}
 		}
@@ -85,15 +91,15 @@ func rateUntil(full []shot, last time.Duration) float64 {
 	return float64(bytes) * 8 / (last - full[0].at).Seconds()
 }
 
-// prompted says whether something was heard right before at: within a quarter of
-// gap, and at least 10 µs, in which a host can react.
-func prompted(heard []time.Duration, at, gap time.Duration) bool {
+// prompted says whether something was heard right before at, within the time in
+// which a host reacts.
+func prompted(heard []time.Duration, at, reacts time.Duration) bool {
 	k, exact := slices.BinarySearch(heard, at)
-	return exact || k > 0 && at-heard[k-1] < max(gap/4, 10*time.Microsecond)
+	return exact || k > 0 && at-heard[k-1] < reacts
 }
 
-// timedRounds is how many round trips must show a timer at work: one alone may be
-// a recovery's.
+// timedRounds is how many round trips must show a timer at work, or lumps: one
+// alone may be a recovery's, or the first flight, which pacers let go at once.
 const timedRounds = 2
 
 // verdict says whether the sender paces, and how fast. Pacing shows only where it
@@ -106,7 +112,7 @@ func (s *spacing) verdict() (paced *bool, rate *float64) {
 	case yes:
 		slices.Sort(s.rates)
 		return &yes, &s.rates[len(s.rates)/2]
-	case s.lumpy > s.timed+s.prompted:
+	case s.lumpy >= timedRounds && s.lumpy > s.timed+s.prompted:
 		return &yes, nil
 	default:
 		return nil, nil

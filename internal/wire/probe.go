@@ -4,13 +4,9 @@ import "time"
 
 // Timers that a sender's probes wait for.
 const (
-	// maxAckDelay is QUIC's default (RFC 9000, section 18.2).
-	maxAckDelay = 25 * time.Millisecond
 	// firstPTO is the shortest that is in use before there is a sample: quic-go
 	// takes 100 ms for the round trip, and doubles it.
 	firstPTO = 200 * time.Millisecond
-	// delayedAck is what RFC 8985 (section 7.2) adds for a lone segment.
-	delayedAck = 200 * time.Millisecond
 )
 
 // How far a silence may be from a timer as it is worked out here. The sender

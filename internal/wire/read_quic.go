@@ -73,7 +73,7 @@ func (q *quicReader) read(i int) {
 	if c == nil {
 		c = &quicConn{r: q.r, conn: found, retry: -1, refused: -1, streams: map[uint64]*quicStream{}, h3: http.NewH3()}
 		c.Connection, c.index = q.r.open("quic", i, clientOf(e))
-		c.Connection.quic = c
+		c.quic = c
 		for l := range c.crypto {
 			c.crypto[l] = [2]*spans{{}, {}}
 		}
@@ -141,7 +141,7 @@ func (c *quicConn) packet(i int, p *quic.Packet) {
 	case p.Kind == quic.Initial && e.Way == lab.Up:
 		c.attempt(i, p)
 	}
-	if p.Opened && !(p.Kind == quic.ZeroRTT && c.early) {
+	if p.Opened && (p.Kind != quic.ZeroRTT || !c.early) {
 		c.frames(i, p)
 	}
 	for k := range p.Frames {

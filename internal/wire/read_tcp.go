@@ -52,7 +52,7 @@ func (b *reader) readTCP(i int) {
 		c.Connection, c.index = b.open("tcp", i, p)
 		for d := range c.sides {
 			c.sides[d].asm.next = 1
-			c.Connection.stream[d] = &spans{}
+			c.stream[d] = &spans{}
 		}
 		c.data = newTLSData(b.Reading, c.Connection, tls.NewConn(b.secrets))
 		b.tcp[p] = c

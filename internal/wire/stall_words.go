@@ -89,8 +89,8 @@ func (r *Reading) times(at []time.Duration) string {
 func (r *Reading) meanwhile(d lab.Direction, s silence, asleep bool) string {
 	var at []time.Duration
 	dropped := map[lab.Reason]int{}
-	for i := range r.Events {
-		if e := &r.Events[i]; e.Way == d && e.At > s.from && e.At < s.to {
+	for i := r.offered(s.from); i < r.offered(s.to-1); i++ {
+		if e := &r.Events[i]; e.Way == d {
 			at = append(at, e.At)
 			dropped[e.Fate.Drop]++
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/wire/ip"
 )
 
 const (
@@ -36,15 +37,22 @@ type silence struct {
 //
 // Of more than 32 stalls the longest are described.
 func (r *Reading) stalls(a About, f *lab.Wire) {
+	f.Stalls = []lab.Stall{}
+	if r.Capture.End <= r.Capture.Start && a.Body > 0 {
+		return // a load that took no time
+	}
 	least := max(leastSilence, 3*a.RTT)
 	quiet := r.silences(least)
 	sort.SliceStable(quiet, func(i, j int) bool { return quiet[i].to-quiet[i].from > quiet[j].to-quiet[j].from })
-	f.Stalls = []lab.Stall{}
+	if len(quiet) == 0 {
+		return
+	}
+	marks := r.marks()
 	for _, s := range quiet {
 		if len(f.Stalls) == maxStalls {
 			break
 		}
-		if stall, ok := r.examine(a, s); ok {
+		if stall, ok := r.examine(a, s, marks); ok {
 			f.Stalls = append(f.Stalls, stall)
 		}
 	}
@@ -101,14 +109,14 @@ func came(p *Packet, by time.Duration) bool { return p.Left <= by && heardOf(p) 
 
 // examine says what was owed in a silence. It is not ok where nothing was, or
 // where the silence is short beside the round trips that were measured.
-func (r *Reading) examine(a About, s silence) (lab.Stall, bool) {
+func (r *Reading) examine(a About, s silence, marks [][]int) (lab.Stall, bool) {
 	var all []*autopsy
 	rtt := a.RTT
 	for i, c := range r.Connections {
 		if len(c.Events) == 0 || r.Events[c.Events[0]].At > s.from {
 			continue
 		}
-		x := r.autopsy(i, c, s)
+		x := r.autopsy(i, s, marks[i])
 		rtt = max(rtt, x.half[lab.Up].rtt.smoothed, x.half[lab.Down].rtt.smoothed)
 		all = append(all, x)
 	}
@@ -159,14 +167,29 @@ func (r *Reading) conclude(a About, all []*autopsy, s silence, stall *lab.Stall)
 // lastSpoke names the side of the last packet before the silence's end, heard or
 // not.
 func (r *Reading) lastSpoke(s silence) string {
-	last := ""
-	for i := range r.Events {
-		if r.Events[i].At >= s.to {
-			break
-		}
-		last = sideOf(r.Events[i].Way)
+	if n := r.offered(s.to - 1); n > 0 {
+		return sideOf(r.Events[n-1].Way)
 	}
-	return last
+	return ""
+}
+
+// offered is how many packets had been offered at a time, itself included.
+func (r *Reading) offered(by time.Duration) int {
+	return sort.Search(len(r.Events), func(i int) bool { return r.Events[i].At > by })
+}
+
+// marks returns, for each connection, its events that carried a message or may
+// have ended it: a stall is examined without looking at all the others.
+func (r *Reading) marks() [][]int {
+	all := make([][]int, len(r.Connections))
+	for n, c := range r.Connections {
+		for _, i := range c.Events {
+			if e := &r.Events[i]; len(e.Messages) > 0 || closes(e) || e.IP.TCP.Flags&ip.FIN != 0 {
+				all[n] = append(all[n], i)
+			}
+		}
+	}
+	return all
 }
 
 // LastSpoken returns the last n events of direction d that were offered before a
@@ -174,9 +197,8 @@ func (r *Reading) lastSpoke(s silence) string {
 func (r *Reading) LastSpoken(s lab.Stall, d lab.Direction, n int) []int {
 	// A record's times have passed through seconds.
 	began := r.began() + time.Duration(math.Round(s.At*1e9))
-	after := sort.Search(len(r.Events), func(i int) bool { return r.Events[i].At > began })
 	var found []int
-	for i := after - 1; i >= 0 && len(found) < n; i-- {
+	for i := r.offered(began) - 1; i >= 0 && len(found) < n; i-- {
 		if r.Events[i].Way == d {
 			found = append(found, i)
 		}

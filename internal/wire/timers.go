@@ -42,8 +42,7 @@ func (t *tempo) sample(at, rtt time.Duration, n int) {
 // What the receiver waited before it acknowledged is not taken off, which may
 // make timers a little later than the sender's own, never earlier.
 func (x *autopsy) measure(d lab.Direction) (t tempo) {
-	sent := x.c.Sent[d]
-	sent = sent[:sort.Search(len(sent), func(i int) bool { return x.r.Events[sent[i].Event].At > x.s.from })]
+	sent := x.sentBy(d, x.s.from)
 	sent = sent[max(len(sent)-rttWindow, 0):]
 	type place struct {
 		space  int
@@ -75,11 +74,11 @@ func (x *autopsy) measure(d lab.Direction) (t tempo) {
 //
 // The times are those of the side's own timer as far as the wire shows it: it
 // starts at base, with the first wait; after that it is due again after twice the
-// wait, or twice what it really took where that was less. What the side sends sooner than half of a wait was
+// wait, or twice what it really took where that was a little less. What the side sends sooner than half of a wait was
 // not the timer's doing, and starts it again. Implementations differ, and round
 // trips are known only as they look on the wire, so that nobody is accused in
-// haste: a timer is said not to have fired only where nothing was sent for a
-// whole wait more, and with TCP for three, and at least 100 ms. (Of gVisor's
+// haste: a timer is said not to have fired only where nothing was sent for two
+// waits more, and with TCP for three, and at least 100 ms. (Of gVisor's
 // timers some fire after up to three times of what is worked out here.)
 type watch struct {
 	x           *autopsy
@@ -104,16 +103,16 @@ type ring struct {
 // slack is how late a timer may be.
 func (w *watch) slack(wait time.Duration) time.Duration {
 	if w.x.c.Transport == "tcp" {
-		wait *= 3
+		wait += wait / 2
 	}
-	return max(wait, 100*time.Millisecond)
+	return max(2*wait, 100*time.Millisecond)
 }
 
 // run fills in when the timer was due, and whether it fired.
 func (w *watch) run() *watch {
 	s := w.x.s
 	sends := w.x.sends(w.side, w.base, s.to, w.any)
-	base, wait := w.base, w.first
+	base, wait := w.base, max(w.first, time.Millisecond) // without delays there is no round trip to wait for
 	for done := false; !done; {
 		for len(sends) > 0 && sends[0] <= base {
 			sends = sends[1:]
@@ -127,7 +126,9 @@ func (w *watch) run() *watch {
 			if since < w.soonest(wait) {
 				continue
 			}
-			wait, shown = min(wait, since), wait // its own is shorter
+			if shown = wait; w.early > 0 || since >= wait*3/4 {
+				wait = min(wait, since) // its own is shorter
+			}
 		case due+w.slack(wait) > s.to:
 			return w
 		default:

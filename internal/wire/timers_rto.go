@@ -75,13 +75,10 @@ func (x *autopsy) again(d lab.Direction) bool {
 func (x *autopsy) doubled(d lab.Direction, since, wait time.Duration) (n int) {
 	last, told := since, x.half[d].told
 	acks := x.c.Acks[d]
-	for _, s := range x.c.Sent[d] {
+	for _, s := range x.c.Sent[d][len(x.sentBy(d, since)):] {
 		at := x.r.Events[s.Event].At
 		if at > told || wait<<n >= longRTO {
 			break
-		}
-		if at <= since {
-			continue
 		}
 		for len(acks) > 0 && acks[0].At <= at {
 			if acks[0].Bytes > 0 {
@@ -126,16 +123,13 @@ func (x *autopsy) stamps(d lab.Direction) (t tempo) {
 	return t
 }
 
-// flights returns a function that says how many of direction d's packets were in
-// flight just before a time.
+// flights returns a function that says how many of direction d's newest packets
+// were in flight just before a time.
 func (x *autopsy) flights(d lab.Direction) func(at time.Duration) int {
 	var sent, acked []time.Duration
-	for _, s := range x.c.Sent[d] {
-		at := x.r.Events[s.Event].At
-		if at > x.s.from {
-			break
-		}
-		sent = append(sent, at)
+	all := x.sentBy(d, x.s.from)
+	for _, s := range all[max(len(all)-stampWindow, 0):] {
+		sent = append(sent, x.r.Events[s.Event].At)
 		acked = append(acked, s.Acked)
 	}
 	slices.Sort(acked)

@@ -1,4 +1,4 @@
-package wire_test
+package cli
 
 import (
 	"flag"
@@ -26,11 +26,10 @@ func TestStallsOfRealRuns(t *testing.T) {
 	}
 	for _, name := range names {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".pcapng"), func(t *testing.T) {
-			c := readCapture(t, name)
-			r := wire.Read(c)
+			c := readStall(t, name)
 			var f lab.Wire
-			r.Stalls(wire.About{RTT: 40 * time.Millisecond}, &f)
-			got := tell(r, f.Stalls)
+			wire.Digest(c, wire.About{RTT: 40 * time.Millisecond}, &f)
+			got := tellStalls(wire.Read(c), f.Stalls)
 			golden := strings.TrimSuffix(name, ".pcapng") + ".golden"
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
@@ -48,7 +47,7 @@ func TestStallsOfRealRuns(t *testing.T) {
 	}
 }
 
-func readCapture(t *testing.T, name string) *wire.Capture {
+func readStall(t *testing.T, name string) *wire.Capture {
 	t.Helper()
 	f, err := os.Open(name)
 	if err != nil {
@@ -62,8 +61,8 @@ func readCapture(t *testing.T, name string) *wire.Capture {
 	return c
 }
 
-// tell is all that is said of stalls, as text.
-func tell(r *wire.Reading, stalls []lab.Stall) string {
+// tellStalls is all that is said of stalls, as text.
+func tellStalls(r *wire.Reading, stalls []lab.Stall) string {
 	b := new(strings.Builder)
 	fmt.Fprintf(b, "%s, %d packets, ended after %v\n", r.Capture.Name, len(r.Events), r.Capture.End-r.Capture.Start)
 	for _, s := range stalls {
