@@ -182,6 +182,17 @@ func (h *Hosts) Capture() *wire.Capture {
 	return h.capture
 }
 
+// takeTracings takes over what the programs left to their end: some write their
+// secrets no sooner.
+func (h *Hosts) takeTracings() {
+	h.qlogs = h.tracings.readQLogs()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.capture != nil {
+		h.capture.Secrets = h.tracings.secrets()
+	}
+}
+
 // QLogs returns the qlogs that the programs left, once the hosts are closed.
 func (h *Hosts) QLogs() []lab.QLog { return h.qlogs }
 
@@ -191,10 +202,10 @@ func (h *Hosts) QLogs() []lab.QLog { return h.qlogs }
 func (h *Hosts) cut(before usage, start, end time.Duration, report lab.Report) {
 	seen, capture := h.observer.cut(start, end)
 	f := h.observe(seen)
+	after := h.usage()
 	if capture != nil {
 		capture.Secrets = h.tracings.secrets()
 	}
-	after := h.usage()
 	if h.running != nil {
 		f.Server = h.running.Side()
 	}
@@ -268,7 +279,7 @@ func (h *Hosts) Close() error {
 	}
 	errs = append(errs, h.stopPump(), closeHosts(h.client, h.server))
 	if h.tracings != nil {
-		h.qlogs = h.tracings.readQLogs()
+		h.takeTracings()
 		errs = append(errs, h.tracings.close())
 	}
 	if h.observer != nil {
