@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/wire"
 )
 
 // The absolute figures. Run them by `make bench`, with nothing else on the
@@ -129,5 +131,34 @@ func BenchmarkKernelLateness(b *testing.B) {
 		slices.Sort(p99)
 		b.ReportMetric(p50[5], "p50-µs")
 		b.ReportMetric(p99[5], "p99-µs")
+	}
+}
+
+// BenchmarkDigestGigabyte: how long it takes to read the packets of a download of
+// 1 GB on the kernel site and to make the facts of the record of them, after the
+// run; and how much memory that takes.
+func BenchmarkDigestGigabyte(b *testing.B) {
+	c := carrierOf(b, lab.Kernel, 1)
+	for _, p := range lab.Protocols() {
+		b.Run(string(p), func(b *testing.B) {
+			run := runOf(lab.Cell{
+				Path: notedPath(b, "open", "rtt 1ms"), Load: lab.Load{Name: "gigabyte", Objects: 1, Size: 1e9},
+				Stack: lab.DefaultStack, Site: lab.Kernel, Protocol: p,
+			}, 1)
+			run.Lateness = 0 // the packets are looked at, not the time
+			dir := b.TempDir()
+			r := c.CarryOut(b.Context(), lab.Order{Run: run, Attempt: 1, Keep: lab.Keep{Rule: lab.KeepAll, Dir: dir}})
+			if r.Kept == nil || r.Kept.Error != "" || r.Wire.Down.Bytes < 1e9 {
+				b.Fatalf("%s (%s), kept %+v, %d bytes", r.Outcome, r.Reason, r.Kept, r.Wire.Down.Bytes)
+			}
+			capture := mustCapture(b, filepath.Join(dir, r.Kept.Capture))
+			for b.Loop() {
+				wire.Digest(capture, wire.AboutRun(run, lab.Report{}), &r.Wire)
+			}
+			b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/GB")
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			b.ReportMetric(float64(m.Sys)/1e6, "MB")
+		})
 	}
 }

@@ -25,7 +25,7 @@ func captured(t *testing.T, c runner.Carrier, run lab.Run) (r lab.Record, file s
 	return r, filepath.Join(dir, r.Kept.Capture)
 }
 
-func mustCapture(t *testing.T, name string) *wire.Capture {
+func mustCapture(t testing.TB, name string) *wire.Capture {
 	t.Helper()
 	f, err := os.Open(name)
 	if err != nil {
