@@ -49,6 +49,9 @@ func (p Path) Lossless() bool { return p.Up.lossless() && p.Down.lossless() }
 // InOrder says that no packet of the path overtakes another of its flow.
 func (p Path) InOrder() bool { return p.Up.inOrder() && p.Down.inOrder() }
 
+// Outages says that there are times at which nothing passes.
+func (p Path) Outages() bool { return p.Up.Outages() || p.Down.Outages() }
+
 // Way is one direction of a path. The zero Way delivers everything at once.
 type Way struct {
 	Delay  time.Duration // one way, 0 or more

@@ -1,6 +1,9 @@
 package lab
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Rules are exact rules of one direction, as text: rules as ParseRule reads
 // them, separated by "; ". Each packet goes through all of them; the first
@@ -82,3 +85,6 @@ const (
 	KindRetry     PacketKind = "retry"     // that is a Retry
 	KindOneRTT    PacketKind = "1rtt"      // with a short header: only after the handshake
 )
+
+// Outages says that there are times at which nothing passes in this direction.
+func (w Way) Outages() bool { return strings.Contains(string(w.Rules), string(RuleOutage)) }

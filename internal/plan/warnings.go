@@ -44,7 +44,7 @@ func where(warning string, other []string, one string) string {
 }
 
 func wayWarnings(p lab.Path, w lab.Way) (out []string) {
-	for _, s := range []string{capWarning(w), queueWarning(p, w), policeWarning(w), mtuWarning(w), orderWarning(w), superWarning(w)} {
+	for _, s := range []string{capWarning(w), queueWarning(p, w), policeWarning(w), mtuWarning(w), orderWarning(w), outageWarning(w), superWarning(w)} {
 		if s != "" {
 			out = append(out, s)
 		}
@@ -104,6 +104,13 @@ func orderWarning(w lab.Way) string {
 		return ""
 	}
 	return "packets overtake each other: on the site virtual TCP (h1, h2) is not comparable then, for its stack takes reordering for loss"
+}
+
+func outageWarning(w lab.Way) string {
+	if !w.Outages() {
+		return ""
+	}
+	return "an outage: on the site virtual TCP (h1, h2) is not comparable then, for its stack needs a timeout for each segment that was lost"
 }
 
 func superWarning(w lab.Way) string {

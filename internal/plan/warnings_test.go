@@ -40,6 +40,7 @@ func TestWarnings(t *testing.T) {
 		}},
 		{"mtu 9000", nil},
 		{"down{mtu 65535}", []string{"path p, down: an MTU of 65535 is no internet MTU (above 9000): results say nothing about the internet"}},
+		{"rtt 4ms up{outage from 1s to 2s}", []string{"path p, up: an outage: on the site virtual TCP (h1, h2) is not comparable then, for its stack needs a timeout for each segment that was lost"}},
 		{"rtt 4ms up{jitter 1ms} down{reorder 1%}", []string{"path p, both directions: " + overtake}},
 		{"rtt 4ms jitter 1ms in-order", nil},
 		{"loss 1% super", []string{

@@ -64,11 +64,11 @@ func (c *Cell) observeWaiting(r lab.Record) {
 }
 
 // untrusted says whether the cell's TCP is a user-space one on a path where that
-// was seen to be wrong (docs/sites.md): packets overtake each other, or the MTU
-// shrinks in mid-transfer.
+// was seen to be wrong (docs/sites.md): packets overtake each other, the MTU
+// shrinks in mid-transfer, or all packets of a time are lost.
 func untrusted(c lab.Cell) bool {
 	shrinks := c.Path.Up.Shrink != lab.Shrink{} || c.Path.Down.Shrink != lab.Shrink{}
-	return c.Site != lab.Kernel && c.Protocol != lab.H3 && (shrinks || !c.Path.InOrder())
+	return c.Site != lab.Kernel && c.Protocol != lab.H3 && (shrinks || c.Path.Outages() || !c.Path.InOrder())
 }
 
 func compareSenders(a, b lab.Sender) int {

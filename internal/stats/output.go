@@ -97,7 +97,7 @@ const (
 	// Waiting: a program waited for a processor for more than a quarter of
 	// the duration of a run, and more than 50 ms.
 	Waiting Flag = "waiting"
-	// UntrustedTCP: packets overtake on the path, or its MTU shrinks, and the
+	// UntrustedTCP: packets overtake on the path, its MTU shrinks, or it has outages, and the
 	// user-space TCP of the sites virtual and process is not to be trusted there.
 	UntrustedTCP Flag = "untrusted-tcp"
 	// NotInternetMTU: packets larger than InternetMTU may pass.

@@ -198,6 +198,8 @@ func TestFlags(t *testing.T) {
 	reordered.Path.Down.Reorder.Share, quicReordered.Path.Down.Reorder.Share = 0.1, 0.1
 	kernelReordered := reordered
 	kernelReordered.Site = lab.Kernel
+	dark := cell(lab.H1)
+	dark.Site, dark.Path.Up.Rules = lab.Virtual, "outage from 300ms to 3.3s"
 	waited := func(s float64) func(*lab.Record) { return func(r *lab.Record) { r.Server.Waited = &s } }
 	ten := cell(lab.H2)
 	ten.Load.Objects = 10
@@ -241,6 +243,7 @@ func TestFlags(t *testing.T) {
 		{"long wait", []lab.Record{record(h1, 1, 1, waited(0.26))}, []Flag{Waiting}},
 		{"long wait of a short run", []lab.Record{record(h1, 1, 0.05, waited(0.05))}, nil},
 		{"overtaking on the virtual site", []lab.Record{record(reordered, 1, 1)}, []Flag{UntrustedTCP}},
+		{"an outage on the virtual site", []lab.Record{record(dark, 1, 1)}, []Flag{UntrustedTCP}},
 		{"overtaking does not hurt QUIC", []lab.Record{record(quicReordered, 1, 1)}, nil},
 		{"overtaking in the kernel", []lab.Record{record(kernelReordered, 1, 1)}, nil},
 	} {
