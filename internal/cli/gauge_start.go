@@ -36,8 +36,14 @@ func startGauge(ctx context.Context, job gaugeJob, doing func(string)) ([]gauge.
 		return nil, exit(exitFailed, fmt.Errorf("make pipe to gauge: %w", err))
 	}
 	defer func() { _ = answers.Close() }()
+	temp, err := os.MkdirTemp("", "samewire-gauge-")
+	if err != nil {
+		return nil, exit(exitFailed, fmt.Errorf("make gauge's temporary folder: %w", err))
+	}
+	defer func() { _ = os.RemoveAll(temp) }() // also of a gauge that was killed
 	var said strings.Builder
 	c := exec.CommandContext(ctx, self, "gauge")
+	c.Env = append(os.Environ(), "TMPDIR="+temp)
 	c.Stdin, c.Stderr, c.ExtraFiles = bytes.NewReader(input), &said, []*os.File{theirs}
 	c.WaitDelay = time.Second
 	c.SysProcAttr = kernel.WorkerAttr()

@@ -60,12 +60,22 @@ func exit(err error) {
 
 func inWorker() int {
 	runtime.LockOSThread() // the worker dies with this thread
+	// As samewire does: what a killed site leaves goes with its worker.
+	temp, err := os.MkdirTemp("", "samewire-worker-")
+	if err == nil {
+		err = os.Chmod(temp, 0o777|os.ModeSticky) // some tests are other users
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(temp) }()
 	cmd := exec.Command(self, os.Args[1:]...)
-	cmd.Env = append(os.Environ(), insideEnv+"=1")
+	cmd.Env = append(os.Environ(), insideEnv+"=1", "TMPDIR="+temp)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = WorkerAttr()
 	cmd.SysProcAttr.Cloneflags |= unix.CLONE_NEWNS
-	err := cmd.Run()
+	err = cmd.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() > 0 {
 		return exit.ExitCode()
