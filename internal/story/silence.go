@@ -71,6 +71,9 @@ func (t *timeline) silence(s silence) row {
 		r.parts = append(r.parts, "still the same stall")
 	default:
 		t.told[stall] = true
+		if length := time.Duration(stall.Length * 1e9); length > till-at+leastSilence {
+			r.title += fmt.Sprintf(", the first of a stall of %s in which nothing arrived", span(length))
+		}
 		r.parts = []string{orElse(sentence(stall.Sentence), r.parts[0])}
 	}
 	return r
