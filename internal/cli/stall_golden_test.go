@@ -11,7 +11,6 @@ import (
 
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/wire"
-	"github.com/samewire/samewire/internal/wire/pcapng"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -26,7 +25,7 @@ func TestStallsOfRealRuns(t *testing.T) {
 	}
 	for _, name := range names {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".pcapng"), func(t *testing.T) {
-			c := readStall(t, name)
+			c := mustCapture(t, name)
 			var f lab.Wire
 			wire.Digest(c, wire.About{RTT: 40 * time.Millisecond}, &f)
 			got := tellStalls(wire.Read(c), f.Stalls)
@@ -45,20 +44,6 @@ func TestStallsOfRealRuns(t *testing.T) {
 			}
 		})
 	}
-}
-
-func readStall(t *testing.T, name string) *wire.Capture {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	c, err := pcapng.Read(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
 }
 
 // tellStalls is all that is said of stalls, as text.
