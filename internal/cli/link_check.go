@@ -50,7 +50,7 @@ make it; 130 interrupted.`,
 	f.StringVar(&o.backend, "backend", backendTUN, "what moves the packets: "+strings.Join(backends(), ", "))
 	f.Uint64Var(&o.seed, "seed", lab.DefaultSeed, "seed of the path's chance")
 	f.Float64Var(&o.seconds, "seconds", gauge.DefaultSpan.Seconds(), "how long each instrument measures, 0.5 to 600")
-	f.BoolVar(&o.quick, "quick", false, "delay, rate and MTU only, in about a second, as before a study")
+	f.BoolVar(&o.quick, "quick", false, "delay, rate and MTU only, in one to three seconds, as before a study")
 	f.StringSliceVar(&o.only, "only", nil, "only these: "+strings.Join(choices(), ", "))
 	f.BoolVar(&o.json, "json", false, "print JSON instead of the table")
 	return c

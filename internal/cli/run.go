@@ -42,13 +42,16 @@ the table. Every run is kept in a folder, from which "samewire report" prints th
 table again. A folder that exists is gone on with where its study stopped.
 
 Before the first run on the kernel site delay, rate and MTU of its paths are
-measured, in about a second each; a path that is not what it claims stops the
-study (see link check). Virtual time comes first, then real time. Sites that this machine does not have
-are left out and named, unless they are asked for with --site.
+measured, in one to three seconds each; a path that is not what it claims stops
+the study with exit status 4 (see link check; --no-check leaves that out).
+Virtual time comes first, then real time. Sites that this machine does not have
+are left out and named, unless they are asked for with --site. "samewire show"
+tells the story of a run that failed or stalled.
 
 Exit status: 0 done, also where runs failed (they are results); 1 samewire
-failed; 2 wrong usage or a bad study; 4 this machine cannot do what was asked;
-130 interrupted (what was measured is kept and printed).`,
+failed; 2 wrong usage or a bad study; 4 this machine cannot do what was asked,
+or a path is not what it claims; 130 interrupted (what was measured is kept and
+printed).`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "quick"

@@ -37,8 +37,8 @@ number in the study; without RUN the folder's runs are listed. The packets of a
 run can be shown where a capture of it was kept (samewire run --keep). A capture
 can also be shown alone.
 
-Exit status: 0 done; 1 the folder or the capture cannot be read; 2 wrong usage,
-or no such run.`,
+Exit status: 0 done; 1 the folder, the capture or the diagram's file cannot be
+read or written; 2 wrong usage, or no such run.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("attempt") && o.attempt < 1 {
