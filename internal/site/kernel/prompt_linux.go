@@ -16,7 +16,6 @@ func promptProcess() {
 		// A pump that wakes must not wait until another goroutine gives up its
 		// place in the Go scheduler: two pumps, two places.
 		runtime.GOMAXPROCS(runtime.NumCPU() + 2)
-		debug.SetMemoryLimit(memoryLimit)
 	})
 }
 
@@ -66,15 +65,22 @@ func setPriority(attr unix.SchedAttr) bool {
 	return true
 }
 
-// memoryLimit is when the collector works although it is switched off.
-const memoryLimit = 256 << 20
+// memoryLimit is when the collector works although it is switched off: several
+// times what the witness of a run may keep.
+const memoryLimit = 1 << 30
 
 // withoutCollector keeps the collector out of a measurement. It returns the
-// function that lets it in again.
+// function that lets it in again. The limit holds meanwhile only: reading the
+// packets of a large run takes more, and under a limit the collector would do
+// little else. What that left is given back first, since it counts.
 func withoutCollector() (restore func()) {
-	runtime.GC()
+	debug.FreeOSMemory() // collects, too
 	percent := debug.SetGCPercent(-1)
-	return func() { debug.SetGCPercent(percent) }
+	limit := debug.SetMemoryLimit(memoryLimit)
+	return func() {
+		debug.SetMemoryLimit(limit)
+		debug.SetGCPercent(percent)
+	}
 }
 
 // prompt makes the calling thread, a pump's, wake as exactly as the kernel can.
