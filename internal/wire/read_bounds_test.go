@@ -134,3 +134,30 @@ func sealedInitial(t *testing.T, id uint64) []byte {
 	}
 	return b
 }
+
+// Of a connection whose Initials cannot be read nothing is said of the
+// validation of its client's address.
+func TestNoValidationWithoutInitials(t *testing.T) {
+	for _, kept := range []int{1, 40} { // what is behind the headers, or nothing
+		c := &Capture{End: time.Hour}
+		for i := range 2 {
+			p := append(make([]byte, 28), sealedInitial(t, 1)...)
+			p[0], p[9] = 0x45, 17
+			binary.BigEndian.PutUint16(p[2:], uint16(len(p)))
+			copy(p[12:], client4.Addr().AsSlice())
+			copy(p[16:], server4.Addr().AsSlice())
+			binary.BigEndian.PutUint16(p[20:], client4.Port())
+			binary.BigEndian.PutUint16(p[22:], server4.Port())
+			binary.BigEndian.PutUint16(p[24:], uint16(len(p)-20))
+			c.Packets = append(c.Packets, Packet{N: i + 1, Size: len(p), Data: p[:len(p)-kept]})
+		}
+		var f lab.Wire
+		Digest(c, About{}, &f)
+		if len(f.Conversations) != 1 || f.Conversations[0].QUIC == nil {
+			t.Fatalf("conversations: %+v", f.Conversations)
+		}
+		if q := f.Conversations[0].QUIC; q.Version != "" || q.ReceivedBefore != nil || q.SentBefore != nil {
+			t.Errorf("%d bytes cut: version %q, received %v", kept, q.Version, q.ReceivedBefore)
+		}
+	}
+}
