@@ -109,7 +109,7 @@ func run(args []string, s streams) int {
 		e = &exitError{exitUsage, err} // cobra's own errors are about usage
 	}
 	if e.err != nil && e.err.Error() != "" {
-		fmt.Fprintln(s.err, "samewire:", e.err)
+		fmt.Fprintln(s.err, "samewire:", printable(e.err.Error()))
 	}
 	return e.status
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -57,5 +58,12 @@ func printReport(w io.Writer, out stats.Output, format string) error {
 	if format == formatJSON {
 		return report.JSON(w, out)
 	}
-	return report.Text(w, out, report.Options{})
+	var b strings.Builder
+	if err := report.Text(&b, out, report.Options{}); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, printable(b.String())); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
 }

@@ -129,7 +129,7 @@ func showFolder(s streams, o showOptions, args []string) error {
 		return exit(exitFailed, err)
 	}
 	for _, w := range warnings {
-		fmt.Fprintln(s.err, "warning:", w)
+		fmt.Fprintln(s.err, "warning:", printable(w))
 	}
 	if len(args) == 1 {
 		if o.json || o.svg != "" || o.attempt > 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/samewire/samewire/internal/plan"
 	"github.com/samewire/samewire/internal/store"
 	"github.com/samewire/samewire/internal/story"
+	"github.com/samewire/samewire/internal/wire"
 )
 
 // noCapture tells why there is no timeline.
@@ -121,5 +122,18 @@ func storyOf(folder *store.Folder, r lab.Record) (story.Story, error) {
 		return st, err
 	}
 	st.Reading = reading
+	if note := missing(reading.Capture, r.Wire); note != "" {
+		st.Notes = append(st.Notes, note)
+	}
 	return st, nil
+}
+
+// missing tells where a capture has fewer packets than its run: a file that was
+// cut reads as one that ended.
+func missing(c *wire.Capture, facts lab.Wire) string {
+	have, counted := len(c.Packets)+c.Skipped, facts.Up.Packets+facts.Down.Packets
+	if have >= counted {
+		return ""
+	}
+	return fmt.Sprintf("The capture has %d of the %d packets that were counted in this run: the file was cut or changed.", have, counted)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/wire"
 )
 
 func TestFindRecord(t *testing.T) {
@@ -66,5 +67,19 @@ func TestShowCapture(t *testing.T) {
 				t.Errorf("%s: %q", name, bad)
 			}
 		}
+	}
+}
+
+// A capture that was cut is not taken for the whole run.
+func TestMissingPackets(t *testing.T) {
+	facts := lab.Wire{}
+	facts.Up.Packets, facts.Down.Packets = 3, 4
+	c := &wire.Capture{Packets: make([]wire.Packet, 5), Skipped: 2}
+	if note := missing(c, facts); note != "" {
+		t.Errorf("a whole capture: %q", note)
+	}
+	c.Packets = c.Packets[:4]
+	if note := missing(c, facts); !strings.Contains(note, "6 of the 7 packets") {
+		t.Errorf("a cut one: %q", note)
 	}
 }

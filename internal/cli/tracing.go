@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"syscall"
 
 	"github.com/samewire/samewire/internal/lab"
 )
@@ -30,7 +31,8 @@ func tracingFromEnvironment(w io.Writer) (lab.Tracing, io.Closer) {
 	var t lab.Tracing
 	all := &tracings{qlogs: qlogFiles{said: w}}
 	if name := os.Getenv(keyLogVariable); name != "" {
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+		// A pipe that nobody reads would be waited for before any signal is heard.
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NONBLOCK, 0o600)
 		if err != nil {
 			fmt.Fprintf(w, "warning: %s: no secrets are written: %v\n", keyLogVariable, err)
 		} else {

@@ -65,13 +65,13 @@ func handshake(h *lab.Handshake) string {
 }
 
 func quicFacts(q *lab.QUICFacts) string {
-	parts := []string{"version " + orElse(clean(q.Version), "unknown"),
-		fmt.Sprintf("connection IDs of %d B (client) and %d B (server)", q.ClientID, q.ServerID)}
+	parts := []string{"version " + orElse(clean(q.Version), "unknown")}
 	add := func(ok bool, format string, a ...any) {
 		if ok {
 			parts = append(parts, fmt.Sprintf(format, a...))
 		}
 	}
+	add(q.Version != "", "connection IDs of %d B (client) and %d B (server)", q.ClientID, q.ServerID)
 	add(q.VersionNegotiation, "after a version negotiation")
 	add(q.Retry, "after a Retry")
 	if q.SentBefore != nil && q.ReceivedBefore != nil {

@@ -133,6 +133,7 @@ func (r *Reading) quicFacts(c *Connection) *lab.QUICFacts {
 		ServerID:   max(q.conn.IDLength(lab.Down), 0),
 		KeyUpdates: q.conn.KeyUpdates(lab.Up) + q.conn.KeyUpdates(lab.Down),
 	}
+	began := false // an Initial of the client could be read
 	var addresses [2]map[netip.AddrPort]bool
 	addresses[lab.Up], addresses[lab.Down] = map[netip.AddrPort]bool{}, map[netip.AddrPort]bool{}
 	for _, i := range c.Events {
@@ -149,6 +150,7 @@ func (r *Reading) quicFacts(c *Connection) *lab.QUICFacts {
 				f.Undecrypted++
 			}
 			if p.Kind == quic.Initial {
+				began = began || p.Opened && e.Way == lab.Up
 				smallest(f, e)
 			}
 		}
@@ -156,7 +158,9 @@ func (r *Reading) quicFacts(c *Connection) *lab.QUICFacts {
 	// A NAT shows in what the server sends to, a client that moves in what it sends
 	// from.
 	f.Migrations = max(len(addresses[lab.Up]), len(addresses[lab.Down]), 1) - 1
-	r.validation(c).facts(f)
+	if began {
+		r.validation(c).facts(f)
+	}
 	return f
 }
 

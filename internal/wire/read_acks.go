@@ -21,15 +21,24 @@ func (c *tcpConn) acknowledge() {
 //
 // Properties that an edit must keep: fresh is in order of offsets, since new data
 // is sent in order; each byte of a SACK block is looked at once, whatever is
-// repeated, so that the cost is linear.
+// repeated, and no more than maxMoves repeated packets wait to be acknowledged,
+// so that the cost is linear; a repeated packet is looked for among the blocks
+// only when it is new or they are.
 type tcpFlight struct {
 	c      *tcpConn
 	d      lab.Direction
-	fresh  []int // indices of Sent with new data, by their offsets
-	gone   int   // of fresh, those that are acknowledged up to a gap
-	again  []int // indices of Sent without new data that are not acknowledged
+	fresh  []int    // indices of Sent with new data, by their offsets
+	gone   int      // of fresh, those that are acknowledged up to a gap
+	again  []repeat // packets of Sent without new data that are not acknowledged
 	sacked ranges
 	edge   int64 // the newest right edge of the window
+}
+
+// repeat is a packet without new data.
+type repeat struct {
+	sent       int // index of Sent
+	begin, end int64
+	known      bool // it was looked for among the blocks
 }
 
 func (f *tcpFlight) send(i int) {
@@ -46,7 +55,10 @@ func (f *tcpFlight) send(i int) {
 	if len(f.fresh) == 0 || e.Offset >= f.end(f.fresh[len(f.fresh)-1]) {
 		f.fresh = append(f.fresh, last)
 	} else {
-		f.again = append(f.again, last)
+		if len(f.again) == maxMoves { // the oldest is taken for one that was never acknowledged
+			f.again = f.again[1:]
+		}
+		f.again = append(f.again, repeat{sent: last, begin: e.Offset, end: e.Offset + n})
 	}
 }
 
@@ -68,20 +80,22 @@ func (f *tcpFlight) hear(i int) {
 	for ; f.gone < len(f.fresh) && f.end(f.fresh[f.gone]) <= a.Offset; f.gone++ {
 		a.Bytes += f.mark(f.fresh[f.gone], e.Left)
 	}
-	side := &f.c.sides[f.d]
+	side, news := &f.c.sides[f.d], false
 	for _, b := range e.IP.TCP.SACK[:min(max(e.IP.TCP.SACKs, 0), len(e.IP.TCP.SACK))] {
 		left, right := side.offset(b.Left), side.offset(b.Right)
 		if left < a.Offset || right <= left {
 			continue // of a duplicate (RFC 2883), or nonsense
 		}
 		a.Sacked = true
-		a.Bytes += f.sack(left, right, e.Left)
+		bytes, fresh := f.sack(left, right, e.Left)
+		a.Bytes, news = a.Bytes+bytes, news || fresh
 	}
 	kept := f.again[:0]
 	for _, s := range f.again {
-		if f.end(s) <= a.Offset || f.sacked.covers(f.begin(s), f.end(s)) {
-			a.Bytes += f.mark(s, e.Left)
+		if s.end <= a.Offset || (news || !s.known) && f.sacked.covers(s.begin, s.end) {
+			a.Bytes += f.mark(s.sent, e.Left)
 		} else {
+			s.known = true
 			kept = append(kept, s)
 		}
 	}
@@ -101,9 +115,11 @@ func (f *tcpFlight) mark(sent int, at time.Duration) int {
 	return s.Bytes
 }
 
-// sack notes a block, and returns the bytes of packets that are now whole.
-func (f *tcpFlight) sack(left, right int64, at time.Duration) (bytes int) {
+// sack notes a block, and returns the bytes of packets that are now whole, and
+// whether anything of it was new.
+func (f *tcpFlight) sack(left, right int64, at time.Duration) (bytes int, fresh bool) {
 	for _, n := range f.sacked.add(left, right) {
+		fresh = true
 		rest := f.fresh[f.gone:]
 		from := sort.Search(len(rest), func(i int) bool { return f.end(rest[i]) > n.begin })
 		for _, s := range rest[from:] {
@@ -115,7 +131,7 @@ func (f *tcpFlight) sack(left, right int64, at time.Duration) (bytes int) {
 			}
 		}
 	}
-	return bytes
+	return bytes, fresh
 }
 
 // window notes the credit that a segment gives: the offset of the stream up to

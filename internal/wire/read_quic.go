@@ -36,6 +36,7 @@ type quicConn struct {
 	refused int   // the same of a version negotiation
 	pending []int // events with packets that wait for keys
 	keys    int   // Keys when pending was last looked at
+	looks   int   // how often it was looked at
 	early   bool  // early data was rejected
 	told    [2]bool
 }
@@ -105,10 +106,18 @@ func (c *quicConn) datagram(i int) {
 	c.again()
 }
 
+// maxRereads bounds how often packets that wait for keys are read again. A
+// handshake brings keys a handful of times; a client's Initials with ever other
+// connection IDs would have all that waits read again for each of them.
+const maxRereads = 32
+
 // again reads what waited for keys that are known by now.
 func (c *quicConn) again() {
-	for c.conn.Keys() != c.keys {
+	for c.conn.Keys() != c.keys && c.looks < maxRereads {
 		c.keys = c.conn.Keys()
+		if len(c.pending) > 0 {
+			c.looks++
+		}
 		list := c.pending
 		c.pending = nil
 		for _, i := range list {

@@ -32,7 +32,14 @@ func (s *spans) add(begin, end int64, event int) (fresh int64) {
 		return 0
 	}
 	i := s.at(begin)
-	for ; begin < end; i++ {
+	for most := i + maxMoves; begin < end; i++ {
+		if n := len(s.first); i == most && i < n { // of the rest only what is behind all others can be new
+			last := s.first[n-1].end
+			s.repeat(span{begin, min(end, last), event})
+			if begin, i = max(begin, last), n; begin >= end {
+				return fresh
+			}
+		}
 		if i == len(s.first) || s.first[i].begin >= end {
 			s.insert(i, span{begin, end, event})
 			return fresh + end - begin
@@ -47,10 +54,23 @@ func (s *spans) add(begin, end int64, event int) (fresh int64) {
 			continue
 		}
 		upto := min(end, old.end)
-		s.again = append(s.again, span{begin, upto, event})
+		s.repeat(span{begin, upto, event})
 		begin = upto
 	}
 	return fresh
+}
+
+// repeat notes bytes that had been carried before: those of one packet in one
+// span, however many packets carried them first.
+func (s *spans) repeat(p span) {
+	if p.begin >= p.end {
+		return
+	}
+	if n := len(s.again); n > 0 && s.again[n-1].event == p.event && s.again[n-1].end == p.begin {
+		s.again[n-1].end = p.end
+		return
+	}
+	s.again = append(s.again, p)
 }
 
 // maxMoves is how far before the newest bytes a gap can be filled, in spans. A

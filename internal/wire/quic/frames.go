@@ -6,20 +6,30 @@ import "fmt"
 // may have more; nothing real does.
 const maxFrames = 8192
 
+// Frames of all packets of a Demux are read up to so many, and so many more for
+// each packet: in memory a frame takes a hundred times the byte that the shortest
+// one takes on the wire, and packets full of them must not take it all.
+const (
+	freeFrames      = 1 << 18
+	framesPerPacket = 8
+)
+
 // frameReader reads the frames of decrypted packets. It collects them where they
 // are reused, and hands them out from chunks, so that a packet costs no
 // allocation of its own.
 type frameReader struct {
-	r      reader
-	frames []Frame // of the packet being read
-	chunk  []Frame // handed out up to its length
-	ranges []Range // of ACKs, handed out up to its length
+	r               reader
+	frames          []Frame // of the packet being read
+	chunk           []Frame // handed out up to its length
+	ranges          []Range // of ACKs, handed out up to its length
+	packets, handed int     // packets read, and frames handed out
 }
 
 // read reads the frames of a packet of a kind. With a bad frame it returns those
 // before it, and a problem.
 func (f *frameReader) read(kind Kind, plain []byte) ([]Frame, string) {
 	f.r, f.frames = reader{rest: plain}, f.frames[:0]
+	f.packets++
 	problem := ""
 	if len(plain) == 0 {
 		problem = "the packet has no frames"
@@ -27,6 +37,10 @@ func (f *frameReader) read(kind Kind, plain []byte) ([]Frame, string) {
 	for len(f.r.rest) > 0 && problem == "" {
 		if len(f.frames) == maxFrames {
 			problem = fmt.Sprintf("more than %d frames", maxFrames)
+			break
+		}
+		if f.handed+len(f.frames) >= freeFrames+framesPerPacket*f.packets {
+			problem = fmt.Sprintf("more than %d frames a packet, of all packets so far", framesPerPacket)
 			break
 		}
 		f.frames = append(f.frames, Frame{})
@@ -39,6 +53,7 @@ func (f *frameReader) read(kind Kind, plain []byte) ([]Frame, string) {
 
 func (f *frameReader) handOut() []Frame {
 	n := len(f.frames)
+	f.handed += n
 	if n == 0 {
 		return nil
 	}
