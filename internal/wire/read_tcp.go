@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"net/netip"
+
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/wire/ip"
 	"github.com/samewire/samewire/internal/wire/tls"
@@ -40,12 +42,37 @@ func (s *tcpSide) learn(seq uint32) {
 	}
 }
 
+// call names a SYN by what answers it: the server, and the number that it
+// acknowledges.
+type call struct {
+	server netip.AddrPort
+	ack    uint32
+}
+
+// translated is the connection whose SYN event i answers at an address that an
+// address translation has given the client: the two directions are seen before
+// their translation. Nil: none is known.
+func (b *reader) translated(e *Event) *tcpConn {
+	h := &e.IP.TCP
+	if e.Way != lab.Down || h.Flags&(ip.SYN|ip.ACK) != ip.SYN|ip.ACK {
+		return nil
+	}
+	c := b.calls[call{e.IP.Source, h.Ack}]
+	if c == nil || c.sides[lab.Down].known {
+		return nil
+	}
+	return c
+}
+
 // readTCP reads a segment. A SYN with another number than the one before on the
 // same addresses opens a new connection.
 func (b *reader) readTCP(i int) {
 	e := &b.Events[i]
 	p := clientOf(e)
 	c := b.tcp[p]
+	if answered := b.translated(e); answered != nil && answered != c {
+		c, b.tcp[p] = answered, answered
+	}
 	opens := e.Way == lab.Up && e.IP.TCP.Flags&(ip.SYN|ip.ACK) == ip.SYN
 	if c == nil || opens && (c.sides[lab.Up].isn != e.IP.TCP.Seq || !c.sides[lab.Up].syn) {
 		c = &tcpConn{r: b.Reading}
@@ -57,6 +84,9 @@ func (b *reader) readTCP(i int) {
 		c.data = newTLSData(b.Reading, c.Connection, tls.NewConn(b.secrets))
 		b.tcp[p] = c
 		b.tcpConns = append(b.tcpConns, c)
+	}
+	if opens {
+		b.calls[call{e.IP.Dest, e.IP.TCP.Seq + 1}] = c
 	}
 	c.segment(i)
 }

@@ -129,6 +129,34 @@ func TestReadTCP(t *testing.T) {
 	}
 }
 
+// Each direction is seen before its translation: the server answers an address
+// that the client does not send from.
+func TestReadTranslatedTCP(t *testing.T) {
+	const up, down = lab.Up, lab.Down
+	for _, same := range []bool{true, false} { // the address, and another port
+		c := capture([]seg{
+			{up, 0, 10, syn, 0, 0, 0}, {down, 10, 20, syn, 0, 0, 1}, {up, 20, 30, 0, 1, 100, 1},
+			{down, 30, 40, 0, 1, 1000, 101}, {up, 42, 52, 0, 101, 0, 1001},
+		})
+		for i := range c.Packets {
+			if p := &c.Packets[i]; p.Way == down && same {
+				p.Data[20+3]++ // the port
+			} else if p.Way == down {
+				p.Data[19]++
+			}
+		}
+		r := Read(c)
+		if len(r.Connections) != 1 || r.Connections[0].Client != client4 {
+			t.Fatalf("connections: %+v", r.Connections)
+		}
+		for _, s := range append(r.Connections[0].Sent[up], r.Connections[0].Sent[down]...) {
+			if s.Acked == Never {
+				t.Errorf("event %d was not acknowledged", s.Event)
+			}
+		}
+	}
+}
+
 func TestReadSACK(t *testing.T) {
 	const up, down = lab.Up, lab.Down
 	segs := []seg{
