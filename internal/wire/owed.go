@@ -44,6 +44,9 @@ func (x *autopsy) debts() []debt {
 	}
 	var real, minor []debt
 	for _, d := range []lab.Direction{lab.Up, lab.Down} {
+		if d == lab.Up && x.reset {
+			continue
+		}
 		flight, some := x.flight(d)
 		switch {
 		case !some:
@@ -56,7 +59,9 @@ func (x *autopsy) debts() []debt {
 	}
 	real = append(real, x.amplificationDebt()...)
 	real = x.greet(real, minor)
-	real = append(real, x.exchanges()...)
+	if !x.reset {
+		real = append(real, x.exchanges()...)
+	}
 	if len(real) == 0 {
 		return nil
 	}

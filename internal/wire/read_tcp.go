@@ -23,6 +23,7 @@ type tcpSide struct {
 	known bool   // the sequence numbers are
 	syn   bool   // the SYN was seen, and so what it offered
 	isn   uint32 // of the SYN
+	ack   uint32 // the newest number that it acknowledged
 	next  int64  // the highest offset that was seen, and 1 more
 	scale int8   // of the windows that it announces; -1: not offered
 	asm   assembler
@@ -54,7 +55,13 @@ type call struct {
 // their translation. Nil: none is known.
 func (b *reader) translated(e *Event) *tcpConn {
 	h := &e.IP.TCP
-	if e.Way != lab.Down || h.Flags&(ip.SYN|ip.ACK) != ip.SYN|ip.ACK {
+	if e.Way != lab.Down {
+		return nil
+	}
+	if h.Flags&(ip.RST|ip.ACK) == ip.RST {
+		return b.refused(e)
+	}
+	if h.Flags&(ip.SYN|ip.ACK) != ip.SYN|ip.ACK {
 		return nil
 	}
 	c := b.calls[call{e.IP.Source, h.Ack}]
@@ -62,6 +69,26 @@ func (b *reader) translated(e *Event) *tcpConn {
 		return nil
 	}
 	return c
+}
+
+// resetSearch is how many connections a reset of unknown addresses is compared
+// with.
+const resetSearch = 64
+
+// refused is the connection that a server's reset is about where it does not know
+// the address that a segment came from: the reset has the number that the segment
+// acknowledged (RFC 9293, section 3.10.7.1).
+func (b *reader) refused(e *Event) *tcpConn {
+	if b.tcp[clientOf(e)] != nil {
+		return nil
+	}
+	for n := len(b.tcpConns) - 1; n >= max(len(b.tcpConns)-resetSearch, 0); n-- {
+		c := b.tcpConns[n]
+		if c.Server == e.IP.Source && c.sides[lab.Down].known && c.sides[lab.Up].ack-e.IP.TCP.Seq < 1<<16 {
+			return c
+		}
+	}
+	return nil
 }
 
 // readTCP reads a segment. A SYN with another number than the one before on the
@@ -103,6 +130,7 @@ func (c *tcpConn) segment(i int) {
 	mine.learn(h.Seq)
 	e.Offset = mine.offset(h.Seq)
 	if h.Flags&ip.ACK != 0 {
+		mine.ack = h.Ack
 		other.learn(h.Ack)
 		e.AckOffset = other.offset(h.Ack)
 	}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/wire/ip"
 )
 
 // Each byte is new once, however it is cut and repeated, and its carrier is the
@@ -153,6 +154,33 @@ func TestReadTranslatedTCP(t *testing.T) {
 			if s.Acked == Never {
 				t.Errorf("event %d was not acknowledged", s.Event)
 			}
+		}
+	}
+}
+
+// A server resets what comes from an address that it does not know: the client's
+// connection is over, the server's is not.
+func TestResetOfTranslatedTCP(t *testing.T) {
+	const up, down = lab.Up, lab.Down
+	for _, arrives := range []bool{true, false} {
+		reset := seg{down, 70, 80, ip.RST, 1001, 0, 0}
+		if !arrives {
+			reset.left = lost
+		}
+		c := capture([]seg{
+			{up, 0, 10, syn, 0, 0, 0}, {down, 10, 20, syn, 0, 0, 1}, {up, 20, 30, 0, 1, 100, 1},
+			{down, 30, 40, 0, 1, 1000, 101}, {up, 42, 52, 0, 101, 0, 1001}, {up, 60, 70, 0, 101, 50, 1001}, reset,
+		})
+		c.End = 20 * time.Second
+		c.Packets[6].Data[19]++ // the client's address
+		r := Read(c)
+		if len(r.Connections) != 1 {
+			t.Fatalf("%d connections", len(r.Connections))
+		}
+		f := &lab.Wire{}
+		r.stalls(About{RTT: 20 * time.Millisecond}, f)
+		if accused := len(f.Stalls) > 0 && f.Stalls[0].ShouldAct == "client"; accused == arrives {
+			t.Errorf("the reset arrives %v: %+v", arrives, f.Stalls)
 		}
 	}
 }
