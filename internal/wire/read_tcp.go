@@ -178,6 +178,7 @@ func (c *tcpConn) read(i int, data int64) {
 	cut := data + int64(len(e.IP.Payload))
 	if len(e.IP.Payload) < e.IP.Size && asm.next == cut && !asm.lost {
 		asm.lost = true
+		c.Unread[e.Way] = i + 1
 		c.data.lost(e.Way)
 	}
 }
