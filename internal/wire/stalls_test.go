@@ -52,13 +52,13 @@ var stallTests = []stallTest{
 			s.connect()
 			s.send(100, lab.Down, cast{offset: 1001, size: 1000, lost: true, messages: []MessageKind{ResponseStart}})
 			s.send(100, lab.Down, cast{offset: 2001, size: 1000, lost: true, messages: []MessageKind{ResponseEnd}})
-			s.send(180, lab.Down, cast{offset: 2001, size: 1000, lost: true, again: true})
+			s.send(240, lab.Down, cast{offset: 2001, size: 1000, lost: true, again: true})
 			s.send(430, lab.Down, cast{offset: 1001, size: 1000, again: true})
 			s.send(470, lab.Up, cast{acks: true, window: 60000})
 		},
 		at: 0.12, length: 0.31, ended: true, shouldAct: "server",
 		owed:   []string{"the server had 2,000 B in flight, of which nothing had arrived"},
-		timers: []string{"server tlp 0.18 true", "server rto 0.42 true"},
+		timers: []string{"server tlp 0.18 true", "server rto 0.48 true"},
 	},
 	{
 		name: "whether the response ended is not known where its bytes were not kept", transport: "tcp", end: 1000,
