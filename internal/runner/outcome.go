@@ -60,10 +60,23 @@ func fromRequests(run lab.Run, m measured) (lab.Outcome, string) {
 		return lab.OK, ""
 	}
 	reason := fmt.Sprintf("%d of %d requests failed; the first: %s", failed, len(m.report.Requests), first)
-	if silence := quiet(run.Cell.Path); stallable(outcome) && m.facts.Wire.Silence > silence.Seconds() {
+	if silence := quiet(run.Cell.Path); stallable(outcome) && m.facts.Wire.Silence > silence.Seconds() && stalledAtLast(m, silence) {
 		return lab.Stalled, fmt.Sprintf("the wire was silent for the last %.2f s (%s); %s", m.facts.Wire.Silence, outcome, reason)
 	}
 	return outcome, reason
+}
+
+// stalledAtLast says whether one of the stalls reached the load's end. Nothing may
+// have been offered for long, and yet the wire was not silent: on a slow link
+// packets were still under way. Where stalls are not known it is true.
+func stalledAtLast(m measured, silence time.Duration) bool {
+	stalls := m.facts.Wire.Stalls
+	for _, s := range stalls {
+		if !s.Ended || s.At+s.Length >= m.report.Duration-silence.Seconds() {
+			return true
+		}
+	}
+	return stalls == nil
 }
 
 // quiet is how long the wire may be silent before that is a stall.

@@ -59,6 +59,28 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// On a slow link nothing may be offered for long while packets are under way: the
+// wire is silent only where the facts have a stall.
+func TestStalledOnlyWithAStall(t *testing.T) {
+	for _, tt := range []struct {
+		stalls []lab.Stall
+		want   lab.Outcome
+	}{
+		{nil, lab.Stalled}, // not known
+		{[]lab.Stall{}, lab.Timeout},
+		{[]lab.Stall{{At: 2, Length: 3, Ended: true}}, lab.Timeout},
+		{[]lab.Stall{{At: 2, Length: 3, Ended: true}, {At: 19.4, Length: 0.6}}, lab.Stalled},
+	} {
+		run := lab.Run{}
+		run.Cell.Load.Objects = 1
+		m := measured{report: lab.Report{Duration: 20, Requests: []lab.Request{request(lab.Timeout)}}}
+		m.facts.Wire.Silence, m.facts.Wire.Stalls = 0.6, tt.stalls
+		if got, reason := judge(run, m); got != tt.want {
+			t.Errorf("%+v: %s (%s), want %s", tt.stalls, got, reason, tt.want)
+		}
+	}
+}
+
 // A run whose program had no processor for most of the time is invalid, however
 // it ended; a short wait is none.
 func TestStarvedProgram(t *testing.T) {

@@ -28,6 +28,7 @@ type autopsy struct {
 	// in flight there is no more (RFC 9002, section 6.4).
 	gone     [2][3]bool
 	closed   bool // by either side, before the silence
+	reset    bool // the client was, by a server that did not know its address: the server's own connection goes on
 	requests map[uint64]*errand
 	messages [2]map[MessageKind]int // the event of the first of each kind; TLS and QUIC only
 }
@@ -64,6 +65,10 @@ func (r *Reading) autopsy(conn int, s silence, marks []int) *autopsy {
 			break
 		}
 		x.hear(i, e)
+		if x.unknown(e) {
+			x.reset = x.reset || came(e.Packet, s.from)
+			continue
+		}
 		x.closed = x.closed || closes(e)
 		if e.IP.TCP.Flags&ip.FIN != 0 {
 			fin[e.Way] = true
@@ -71,6 +76,12 @@ func (r *Reading) autopsy(conn int, s silence, marks []int) *autopsy {
 	}
 	x.closed = x.closed || fin[lab.Up] && fin[lab.Down]
 	return x
+}
+
+// unknown says whether a packet is the reset of a server that knows no connection
+// with the address that a translation has given the client.
+func (x *autopsy) unknown(e *Event) bool {
+	return e.Way == lab.Down && e.IP.Proto == ip.ProtoTCP && e.IP.TCP.Flags&(ip.RST|ip.ACK) == ip.RST && e.IP.Dest != x.c.Client
 }
 
 // closes says whether a packet ended the connection at once.

@@ -124,6 +124,11 @@ func nonNil(list []string) []string {
 	return list
 }
 
+// keyUpdates is how many key updates there were, of those that each direction's
+// packets showed: an update is of both directions, since who sees the other's
+// follows (RFC 9001, section 6.2); the last may not have been answered.
+func keyUpdates(up, down int) int { return max(up, down) }
+
 // quicFacts says what only QUIC has.
 func (r *Reading) quicFacts(c *Connection) *lab.QUICFacts {
 	q := c.quic
@@ -131,7 +136,7 @@ func (r *Reading) quicFacts(c *Connection) *lab.QUICFacts {
 		Version:    versionName(q.conn.Version()),
 		ClientID:   max(q.conn.IDLength(lab.Up), 0),
 		ServerID:   max(q.conn.IDLength(lab.Down), 0),
-		KeyUpdates: q.conn.KeyUpdates(lab.Up) + q.conn.KeyUpdates(lab.Down),
+		KeyUpdates: keyUpdates(q.conn.KeyUpdates(lab.Up), q.conn.KeyUpdates(lab.Down)),
 	}
 	began := false // an Initial of the client could be read
 	var addresses [2]map[netip.AddrPort]bool

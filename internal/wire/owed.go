@@ -44,11 +44,17 @@ func (x *autopsy) debts() []debt {
 	}
 	var real, minor []debt
 	for _, d := range []lab.Direction{lab.Up, lab.Down} {
+		if d == lab.Up && x.reset {
+			continue
+		}
 		flight, some := x.flight(d)
 		switch {
 		case !some:
 		case flight.grave == 0:
-			minor = append(minor, x.graded(flight))
+			if !x.pings(d) { // nobody waits for a PING, whatever its timer did
+				flight = x.graded(flight)
+			}
+			minor = append(minor, flight)
 		default:
 			real = append(real, x.graded(flight))
 		}
@@ -56,7 +62,9 @@ func (x *autopsy) debts() []debt {
 	}
 	real = append(real, x.amplificationDebt()...)
 	real = x.greet(real, minor)
-	real = append(real, x.exchanges()...)
+	if !x.reset {
+		real = append(real, x.exchanges()...)
+	}
 	if len(real) == 0 {
 		return nil
 	}
@@ -174,6 +182,24 @@ func (x *autopsy) missing(d lab.Direction) int64 {
 	return all.total() - covered.total()
 }
 
+// pings says whether the packets of direction d that were not acknowledged carried
+// nothing that the other side can wait for: PINGs, as a search for the path's MTU
+// sends them (RFC 9000, section 14.4).
+func (x *autopsy) pings(d lab.Direction) bool {
+	for _, s := range x.half[d].unacked {
+		p := x.packet(s)
+		if p == nil {
+			return false
+		}
+		for _, f := range p.Frames {
+			if f.Kind != quic.Ping && f.Kind != quic.Padding && f.Kind != quic.Ack {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // carrying lists the kinds of frames in the packets of direction d that were not
 // acknowledged, without those of streams and padding.
 func (x *autopsy) carrying(d lab.Direction) string {
@@ -246,14 +272,25 @@ func (x *autopsy) exchanges() []debt {
 	}
 	var all []debt
 	owe := func(n int, d lab.Direction, grave int, text string) {
-		if n > 0 {
-			all = append(all, debt{of: x, side: d, grave: grave, text: text})
+		if n == 0 {
+			return
 		}
+		if x.blind(d) {
+			grave, text = graveNext, text+", or has sent it: what followed was not kept"
+		}
+		all = append(all, debt{of: x, side: d, grave: grave, text: text})
 	}
 	owe(unanswered, lab.Down, graveAnswer, "the server owed the response to "+plural(unanswered, "request"))
 	owe(unfinished, lab.Down, graveAnswer, "the server had begun "+plural(unfinished, "response")+" and not sent the end")
 	owe(unsent, lab.Up, graveRequest, "the client had begun "+plural(unsent, "request")+" and not sent the end")
 	return all
+}
+
+// blind says whether what direction d sent before the silence was not all kept, so
+// that nobody knows which messages ended in it.
+func (x *autopsy) blind(d lab.Direction) bool {
+	n := x.c.Unread[d]
+	return n > 0 && x.r.Events[n-1].At <= x.s.from
 }
 
 // unasked is the client's debt where nothing else was owed, and yet the load was
@@ -271,7 +308,7 @@ func (r *Reading) unasked(a About, all []*autopsy, others []debt) []debt {
 				asked++
 			}
 		}
-		readable = readable && x.c.Decrypted
+		readable = readable && x.c.Decrypted && !x.blind(lab.Up) && !x.blind(lab.Down)
 	}
 	if readable && asked < load.Objects && asked > 0 {
 		return []debt{{side: lab.Up, grave: graveNext, text: "the client had made " + strconv.Itoa(asked) + " of " +

@@ -21,8 +21,9 @@ const (
 //
 // Properties that an edit must keep: something is in flight; nothing at all
 // reached the sender just before, which could have made it send; and the silence
-// is what the timer's rule says, or its doubles. QUIC counts it from what was sent
-// last, TCP also from the last acknowledgement.
+// is what the timer's rule says: its doubles only after a probe, or where the
+// sender's first timer is not known, since any long pause is near one of them.
+// QUIC counts it from what was sent last, TCP also from the last acknowledgement.
 func (s *recoverer) probe(i int) bool {
 	if i == 0 || s.before[i] >= 0 {
 		return false
@@ -31,7 +32,11 @@ func (s *recoverer) probe(i int) bool {
 		return false
 	}
 	if s.quic {
-		return s.due(s.at(i)-s.at(i-1), s.pto(i), 3)
+		doubles := 0
+		if e := s.current(); s.rtt.smoothed == 0 || e != nil && e.kind == byPTO {
+			doubles = 3
+		}
+		return s.due(s.at(i)-s.at(i-1), s.pto(i), doubles)
 	}
 	return !s.open && s.c.sacks(s.r) && s.due(s.quiet(i), s.tlp(i), 0)
 }

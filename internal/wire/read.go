@@ -22,7 +22,7 @@ import (
 func Read(c *Capture) *Reading {
 	secrets, _ := keylog.Parse(c.Secrets) // lines that cannot be read have no secrets
 	b := &reader{Reading: &Reading{Capture: c, Events: make([]Event, len(c.Packets))}}
-	b.tcp = map[pair]*tcpConn{}
+	b.tcp, b.calls = map[pair]*tcpConn{}, map[call]*tcpConn{}
 	b.quic = newQUICReader(b.Reading, secrets)
 	b.secrets = secrets
 	for i := range c.Packets {
@@ -41,6 +41,7 @@ type reader struct {
 	secrets  *keylog.Log
 	tcp      map[pair]*tcpConn // the newest of these addresses
 	tcpConns []*tcpConn
+	calls    map[call]*tcpConn // by the SYN
 	quic     *quicReader
 }
 

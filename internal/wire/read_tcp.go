@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"net/netip"
+
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/wire/ip"
 	"github.com/samewire/samewire/internal/wire/tls"
@@ -21,6 +23,7 @@ type tcpSide struct {
 	known bool   // the sequence numbers are
 	syn   bool   // the SYN was seen, and so what it offered
 	isn   uint32 // of the SYN
+	ack   uint32 // the newest number that it acknowledged
 	next  int64  // the highest offset that was seen, and 1 more
 	scale int8   // of the windows that it announces; -1: not offered
 	asm   assembler
@@ -40,12 +43,63 @@ func (s *tcpSide) learn(seq uint32) {
 	}
 }
 
+// call names a SYN by what answers it: the server, and the number that it
+// acknowledges.
+type call struct {
+	server netip.AddrPort
+	ack    uint32
+}
+
+// translated is the connection whose SYN event i answers at an address that an
+// address translation has given the client: the two directions are seen before
+// their translation. Nil: none is known.
+func (b *reader) translated(e *Event) *tcpConn {
+	h := &e.IP.TCP
+	if e.Way != lab.Down {
+		return nil
+	}
+	if h.Flags&(ip.RST|ip.ACK) == ip.RST {
+		return b.refused(e)
+	}
+	if h.Flags&(ip.SYN|ip.ACK) != ip.SYN|ip.ACK {
+		return nil
+	}
+	c := b.calls[call{e.IP.Source, h.Ack}]
+	if c == nil || c.sides[lab.Down].known {
+		return nil
+	}
+	return c
+}
+
+// resetSearch is how many connections a reset of unknown addresses is compared
+// with.
+const resetSearch = 64
+
+// refused is the connection that a server's reset is about where it does not know
+// the address that a segment came from: the reset has the number that the segment
+// acknowledged (RFC 9293, section 3.10.7.1).
+func (b *reader) refused(e *Event) *tcpConn {
+	if b.tcp[clientOf(e)] != nil {
+		return nil
+	}
+	for n := len(b.tcpConns) - 1; n >= max(len(b.tcpConns)-resetSearch, 0); n-- {
+		c := b.tcpConns[n]
+		if c.Server == e.IP.Source && c.sides[lab.Down].known && c.sides[lab.Up].ack-e.IP.TCP.Seq < 1<<16 {
+			return c
+		}
+	}
+	return nil
+}
+
 // readTCP reads a segment. A SYN with another number than the one before on the
 // same addresses opens a new connection.
 func (b *reader) readTCP(i int) {
 	e := &b.Events[i]
 	p := clientOf(e)
 	c := b.tcp[p]
+	if answered := b.translated(e); answered != nil && answered != c {
+		c, b.tcp[p] = answered, answered
+	}
 	opens := e.Way == lab.Up && e.IP.TCP.Flags&(ip.SYN|ip.ACK) == ip.SYN
 	if c == nil || opens && (c.sides[lab.Up].isn != e.IP.TCP.Seq || !c.sides[lab.Up].syn) {
 		c = &tcpConn{r: b.Reading}
@@ -57,6 +111,9 @@ func (b *reader) readTCP(i int) {
 		c.data = newTLSData(b.Reading, c.Connection, tls.NewConn(b.secrets))
 		b.tcp[p] = c
 		b.tcpConns = append(b.tcpConns, c)
+	}
+	if opens {
+		b.calls[call{e.IP.Dest, e.IP.TCP.Seq + 1}] = c
 	}
 	c.segment(i)
 }
@@ -73,6 +130,7 @@ func (c *tcpConn) segment(i int) {
 	mine.learn(h.Seq)
 	e.Offset = mine.offset(h.Seq)
 	if h.Flags&ip.ACK != 0 {
+		mine.ack = h.Ack
 		other.learn(h.Ack)
 		e.AckOffset = other.offset(h.Ack)
 	}
@@ -120,6 +178,7 @@ func (c *tcpConn) read(i int, data int64) {
 	cut := data + int64(len(e.IP.Payload))
 	if len(e.IP.Payload) < e.IP.Size && asm.next == cut && !asm.lost {
 		asm.lost = true
+		c.Unread[e.Way] = i + 1
 		c.data.lost(e.Way)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/wire/ip"
 )
 
 // Each byte is new once, however it is cut and repeated, and its carrier is the
@@ -126,6 +127,61 @@ func TestReadTCP(t *testing.T) {
 	}
 	if last := c.Credit[down][len(c.Credit[down])-1]; last.Max != 3001+65535 {
 		t.Errorf("credit up to %d", last.Max)
+	}
+}
+
+// Each direction is seen before its translation: the server answers an address
+// that the client does not send from.
+func TestReadTranslatedTCP(t *testing.T) {
+	const up, down = lab.Up, lab.Down
+	for _, same := range []bool{true, false} { // the address, and another port
+		c := capture([]seg{
+			{up, 0, 10, syn, 0, 0, 0}, {down, 10, 20, syn, 0, 0, 1}, {up, 20, 30, 0, 1, 100, 1},
+			{down, 30, 40, 0, 1, 1000, 101}, {up, 42, 52, 0, 101, 0, 1001},
+		})
+		for i := range c.Packets {
+			if p := &c.Packets[i]; p.Way == down && same {
+				p.Data[20+3]++ // the port
+			} else if p.Way == down {
+				p.Data[19]++
+			}
+		}
+		r := Read(c)
+		if len(r.Connections) != 1 || r.Connections[0].Client != client4 {
+			t.Fatalf("connections: %+v", r.Connections)
+		}
+		for _, s := range append(r.Connections[0].Sent[up], r.Connections[0].Sent[down]...) {
+			if s.Acked == Never {
+				t.Errorf("event %d was not acknowledged", s.Event)
+			}
+		}
+	}
+}
+
+// A server resets what comes from an address that it does not know: the client's
+// connection is over, the server's is not.
+func TestResetOfTranslatedTCP(t *testing.T) {
+	const up, down = lab.Up, lab.Down
+	for _, arrives := range []bool{true, false} {
+		reset := seg{down, 70, 80, ip.RST, 1001, 0, 0}
+		if !arrives {
+			reset.left = lost
+		}
+		c := capture([]seg{
+			{up, 0, 10, syn, 0, 0, 0}, {down, 10, 20, syn, 0, 0, 1}, {up, 20, 30, 0, 1, 100, 1},
+			{down, 30, 40, 0, 1, 1000, 101}, {up, 42, 52, 0, 101, 0, 1001}, {up, 60, 70, 0, 101, 50, 1001}, reset,
+		})
+		c.End = 20 * time.Second
+		c.Packets[6].Data[19]++ // the client's address
+		r := Read(c)
+		if len(r.Connections) != 1 {
+			t.Fatalf("%d connections", len(r.Connections))
+		}
+		f := &lab.Wire{}
+		r.stalls(About{RTT: 20 * time.Millisecond}, f)
+		if accused := len(f.Stalls) > 0 && f.Stalls[0].ShouldAct == "client"; accused == arrives {
+			t.Errorf("the reset arrives %v: %+v", arrives, f.Stalls)
+		}
 	}
 }
 

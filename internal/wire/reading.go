@@ -86,6 +86,9 @@ type Connection struct {
 	Hello *tls.Hello
 	// Decrypted says that application data could be read.
 	Decrypted bool
+	// Unread has, for each direction, the event from which on the content was not
+	// kept, and 1 more; 0: all was.
+	Unread [2]int
 	// Sent has, for each direction, the packets that must be acknowledged, in the
 	// order in which they were offered.
 	Sent [2][]Sent

@@ -101,7 +101,7 @@ func (s *recoverer) advance(now time.Duration) {
 	for ; s.acked < len(s.learnt) && s.sent[s.learnt[s.acked]].Acked <= now; s.acked++ {
 		k := s.learnt[s.acked]
 		p := &s.sent[k]
-		if s.before[k] < 0 && !s.repeated[k] { // Karn's rule
+		if s.before[k] < 0 && !s.repeated[k] && s.samples(s.acked) { // Karn's rule
 			s.rtt.sample(p.Acked - s.at(k))
 		}
 		s.newest[p.Space] = max(s.newest[p.Space], k)
@@ -111,6 +111,13 @@ func (s *recoverer) advance(now time.Duration) {
 	}
 	for ; s.arrived < len(s.arrivals) && s.arrivals[s.arrived].at <= now; s.arrived++ {
 	}
+}
+
+// samples says whether a round trip is measured with the nth of learnt: QUIC takes
+// only the newest of what one acknowledgement tells (RFC 9002, section 5.1). With
+// all of them the variation, and so the timer, would be too small.
+func (s *recoverer) samples(n int) bool {
+	return !s.quic || n+1 == len(s.learnt) || s.sent[s.learnt[n+1]].Acked != s.sent[s.learnt[n]].Acked
 }
 
 // acknowledge takes note of an acknowledgement of TCP.

@@ -183,6 +183,24 @@ func TestRecoveriesOfQUIC(t *testing.T) {
 			h.ack(40, 10)
 			h.packet(185, 10, -1)
 		}, lab.Recoveries{}},
+		{"what was lost comes again in two portions", func(h *hand) {
+			h.packetsInARow(0, 0, 10)
+			h.ack(40, 3, 4, 5, 6, 7, 8, 9)
+			h.frame(40, 10, quicSize, quic.Frame{Kind: quic.Stream, Offset: 3000, Length: 990})
+			h.frame(42, 11, quicSize, quic.Frame{Kind: quic.Stream, Offset: 3990, Length: 10})
+			h.ack(82, 12)
+		}, lab.Recoveries{Fast: 1}},
+		{"new data after a pause of the sender is no probe", func(h *hand) {
+			h.packetsInARow(0, 0, 10)
+			h.ack(40, 9)
+			for n := 10; n < 40; n++ { // the round trip does not vary
+				h.packet(float64(40*(n-9)), n, n)
+				h.ack(float64(40*(n-8)), 9, n)
+			}
+			h.packet(1240, 40, 40)
+			h.packet(1400, 41, 41) // the timer would be 40 + 1 + 25
+			h.ack(1440, 42)
+		}, lab.Recoveries{}},
 		{"a PING at another time is no probe", func(h *hand) {
 			h.packetsInARow(0, 0, 10)
 			h.packet(20, 10, -1)

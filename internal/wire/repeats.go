@@ -12,12 +12,40 @@ import (
 //   - a step costs O(log n), whatever the order of the bytes: pieces are only
 //     added at the end, and one packet looks at no more than lanePieces;
 //   - a piece that is sent again in other portions stays one piece: its carrier
-//     is the newest packet that carried any byte of it.
+//     is the newest packet that carried any byte of it, but for the bytes that
+//     portions in order have not come to yet. The second portion repeats what was
+//     lost, not the first portion.
 type lane struct{ pieces []pieceOf }
 
 type pieceOf struct {
 	begin, end int64
 	carrier    int
+	upto       int64 // 0, or the bytes from here on are still those of rest
+	rest       int
+}
+
+// from is the packet that carried the byte at an offset last.
+func (p *pieceOf) from(offset int64) int {
+	if p.upto > 0 && offset >= p.upto {
+		return p.rest
+	}
+	return p.carrier
+}
+
+// carry notes that packet i carries the part of the piece within [begin, end).
+func (p *pieceOf) carry(begin, end int64, i int) {
+	switch {
+	case p.upto > 0 && (begin == p.upto || begin <= p.begin && end <= p.upto):
+		p.upto = max(p.upto, end)
+	case begin <= p.begin:
+		p.rest, p.upto = p.carrier, end
+	default:
+		p.upto = 0
+	}
+	if p.upto >= p.end {
+		p.upto = 0
+	}
+	p.carrier = i
 }
 
 // lanePieces bounds what a hostile capture of one-byte pieces can cost.
@@ -36,16 +64,16 @@ func (l *lane) carry(begin, end int64, i int) (before int) {
 	for n := 0; n < lanePieces && k+n < len(l.pieces) && l.pieces[k+n].begin < end; n++ {
 		p := &l.pieces[k+n]
 		if before < 0 {
-			before = p.carrier
+			before = p.from(begin)
 		}
-		p.carrier = i
+		p.carry(begin, end, i)
 	}
 	last := begin
 	if n := len(l.pieces); n > 0 {
 		last = max(begin, l.pieces[n-1].end)
 	}
 	if end > last {
-		l.pieces = append(l.pieces, pieceOf{last, end, i})
+		l.pieces = append(l.pieces, pieceOf{begin: last, end: end, carrier: i})
 	}
 	return before
 }

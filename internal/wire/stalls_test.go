@@ -30,6 +30,48 @@ type stallTest struct {
 
 var stallTests = []stallTest{
 	{
+		name: "a lost PING is nobody's fault beside data that is lost", transport: "quic", end: 1000,
+		act: func(s *stage) {
+			s.greet()
+			s.send(61, lab.Down, cast{space: 2, frames: streamFrame(0, 0, 1000, false), messages: []MessageKind{ResponseStart}})
+			s.send(81, lab.Up, cast{space: 2, acks: true, noAsk: true})
+			s.send(82, lab.Up, cast{space: 2, frames: []quic.Frame{{Kind: quic.Ping}, {Kind: quic.Padding, Length: 1400}}, lost: true})
+			s.send(101, lab.Down, cast{space: 2, frames: streamFrame(0, 1000, 1000, true), lost: true, messages: []MessageKind{ResponseEnd}})
+			s.send(230, lab.Down, cast{space: 2, frames: streamFrame(0, 1000, 1000, true), lost: true, again: true})
+			s.send(490, lab.Down, cast{space: 2, frames: streamFrame(0, 1000, 1000, true), again: true})
+			for at := 530.; at < 1000; at += 100 {
+				s.send(at, lab.Up, cast{space: 2, acks: true})
+			}
+		},
+		at: 0.101, length: 0.389, ended: true, shouldAct: "server",
+		owed: []string{"the server had 1,000 B in flight, of which nothing had arrived", "the client had 1 packet without data in flight"},
+	},
+	{
+		name: "a tail is lost: its probe is no retransmission timeout as well", transport: "tcp", end: 480,
+		act: func(s *stage) {
+			s.connect()
+			s.send(100, lab.Down, cast{offset: 1001, size: 1000, lost: true, messages: []MessageKind{ResponseStart}})
+			s.send(100, lab.Down, cast{offset: 2001, size: 1000, lost: true, messages: []MessageKind{ResponseEnd}})
+			s.send(240, lab.Down, cast{offset: 2001, size: 1000, lost: true, again: true})
+			s.send(430, lab.Down, cast{offset: 1001, size: 1000, again: true})
+			s.send(470, lab.Up, cast{acks: true, window: 60000})
+		},
+		at: 0.12, length: 0.31, ended: true, shouldAct: "server",
+		owed:   []string{"the server had 2,000 B in flight, of which nothing had arrived"},
+		timers: []string{"server tlp 0.18 true", "server rto 0.48 true"},
+	},
+	{
+		name: "whether the response ended is not known where its bytes were not kept", transport: "tcp", end: 1000,
+		act: func(s *stage) {
+			s.connect()
+			i := s.send(100, lab.Down, cast{offset: 1001, size: 1000, messages: []MessageKind{ResponseStart}})
+			s.c.Unread[lab.Down] = i + 1
+			s.send(140, lab.Up, cast{acks: true, window: 60000})
+		},
+		at: 0.16, length: 0.84, shouldAct: "server",
+		owed: []string{"the server had begun 1 response and not sent the end, or has sent it: what followed was not kept"},
+	},
+	{
 		name: "SYN lost, and sent again after a second", transport: "tcp", end: 1100,
 		act: func(s *stage) {
 			s.send(0, lab.Up, cast{flags: ip.SYN, lost: true})

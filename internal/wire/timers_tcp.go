@@ -22,6 +22,11 @@ func (x *autopsy) armed(d lab.Direction) []*watch {
 	var all []*watch
 	if tlp := x.probe(d, base, wait); tlp != nil {
 		all = append(all, tlp)
+		// The probe starts the other timer again (RFC 8985, section 7.3): one packet is
+		// the work of one of them.
+		if _, fired := tlp.count(); fired > 0 {
+			rto.base = max(rto.base, tlp.rings[0].at)
+		}
 	}
 	return append(all, rto.run())
 }
