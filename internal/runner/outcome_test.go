@@ -2,8 +2,8 @@ package runner
 
 import (
 	"errors"
-	"strings"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
