@@ -165,3 +165,30 @@ func TestKernelRunsInheritNothing(t *testing.T) {
 		t.Errorf("%.1f ms before a lossy transfer and %.1f after it", first*1e3, later*1e3)
 	}
 }
+
+// What each side used is read while its process is there: processor time, and how
+// long it waited for a core.
+func TestKernelUsageOfBothSides(t *testing.T) {
+	c := carrierOf(t, lab.Kernel, 1)
+	for _, p := range lab.Protocols() {
+		r := mustOK(t, c.Carry(t.Context(), cellRun(t, lab.Kernel, "wired", "ten-small", p, 1)))
+		for name, side := range map[string]lab.Side{"client": r.Client, "server": r.Server} {
+			if side.CPU == nil || *side.CPU <= 0 || *side.CPU > 1 {
+				t.Errorf("%s: %s.cpu is %v", p, name, describeNumber(side.CPU))
+			}
+			if side.Waited == nil && r.Server.Waited != nil || side.Waited != nil && *side.Waited > 10 {
+				t.Errorf("%s: %s.waited is %v", p, name, describeNumber(side.Waited))
+			}
+		}
+		if r.Server.Waited == nil {
+			needKernel(t, "it does not count how long threads wait")
+		}
+	}
+}
+
+func describeNumber(v *float64) any {
+	if v == nil {
+		return "null"
+	}
+	return *v
+}

@@ -159,7 +159,7 @@ func (s *session) delays() error {
 		}
 		checks := []Check{judgeRTT(s.Path, size, e.sent, e.both)}
 		checks = append(checks, judgeDelay(lab.Up, s.Path.Up, size, e.sent, e.up)...)
-		return append(checks, judgeDelay(lab.Down, s.Path.Down, size, len(e.up), e.down)...), nil
+		return append(checks, judgeReturn(s.Path, size, e.sent, len(e.up), e.down)...), nil
 	})
 }
 
@@ -217,7 +217,7 @@ func (s *session) loss(d lab.Direction, f form) ([]Check, error) {
 		checks = append(checks, judgeAlteredNext(d, w, series)...)
 		checks = append(checks, judgeJitterNext(d, w, series)...)
 		if (lab.Path{Up: w, Down: w}).InOrder() {
-			checks = append(checks, judgeOrder(d, w, series, nil))
+			checks = append(checks, judgeOrder(d, w, s.ipSize(t.payload), series, nil))
 		}
 	}
 	s.altered[d] += series.altered
@@ -243,7 +243,7 @@ func (s *session) order() error {
 		if err != nil {
 			return nil, err
 		}
-		checks := []Check{judgeOrder(d, w, series, rand.New(rand.NewPCG(s.Seed, uint64(d))))}
+		checks := []Check{judgeOrder(d, w, s.ipSize(t.payload), series, rand.New(rand.NewPCG(s.Seed, uint64(d))))}
 		if c, ok := judgeUndelayed(d, w, s.ipSize(t.payload), series); ok {
 			checks = append(checks, c, judgeUndelayedNext(d, w, s.ipSize(t.payload), series))
 		}
@@ -333,7 +333,7 @@ func (s *session) mtu(d lab.Direction) ([]Check, error) {
 		why = translated
 	}
 	if why == "" && w.Rules == "" {
-		why = mtuObstacle(w)
+		why = firstOf(mtuObstacle(w), swallows(w, asked))
 	}
 	if why != "" {
 		return []Check{unchecked(MTU, d.String(), "B", float64(mtu(w)), math.NaN(), 0, why)}, nil

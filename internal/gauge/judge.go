@@ -26,7 +26,7 @@ func judgeDelay(d lab.Direction, w lab.Way, size, sent int, delays []float64) []
 	extra := serialisation(w, size)
 	asked := g.quantile(0.5) + extra
 	if len(delays) < fewest {
-		return []Check{tooFew(Delay, d.String(), "s", asked, len(delays), sent, w)}
+		return []Check{tooFew(Delay, d.String(), "s", asked, len(delays), sent, size, w)}
 	}
 	s := sorted(delays)
 	note := fmt.Sprintf("least %s, p99 %s, most %s", ms(s[0]), ms(quantile(s, 0.99)), ms(s[len(s)-1]))
@@ -63,7 +63,7 @@ func judgeRTT(p lab.Path, size, sent int, trips []float64) Check {
 	downMean, downSD, _ := down.moments()
 	asked := upMean + downMean + serialisation(p.Up, size) + serialisation(p.Down, size)
 	if len(trips) < fewest {
-		return tooFew(RTT, Both, "s", asked, len(trips), sent, p.Up, p.Down)
+		return tooFew(RTT, Both, "s", asked, len(trips), sent, size, p.Up, p.Down)
 	}
 	s := sorted(trips)
 	note := fmt.Sprintf("least %s, p99 %s, most %s", ms(s[0]), ms(quantile(s, 0.99)), ms(s[len(s)-1]))
@@ -81,21 +81,6 @@ func judgeRTT(p lab.Path, size, sent int, trips []float64) Check {
 		}
 	}
 	return judge(RTT, Both, "s", asked, got, tolerance, len(s), note)
-}
-
-// tooFew is a check of which too few probes came through: that is a fault,
-// unless the ways are such that few can be expected.
-func tooFew(name, direction, unit string, asked float64, got, sent int, ways ...lab.Way) Check {
-	note := fmt.Sprintf("%d of %d probes came through", got, sent)
-	for _, w := range ways {
-		if w.Rules != "" || w.Trace != (lab.Trace{}) {
-			return unchecked(name, direction, unit, asked, math.NaN(), got, note+"; "+obstacle(w))
-		}
-		if w.Loss.Mean() > 0.5 {
-			return unchecked(name, direction, unit, asked, math.NaN(), got, note+": the loss is too high")
-		}
-	}
-	return judge(name, direction, unit, asked, math.NaN(), 0, got, note)
 }
 
 // effective is how many independent values are worth n whose autocorrelation is
@@ -204,20 +189,20 @@ func judgeUndelayed(d lab.Direction, w lab.Way, size int, s *series) (c Check, o
 	}
 	got := float64(early) / float64(max(len(delays), 1))
 	if why := obstacle(w); why != "" || len(delays) < fewest {
-		return tooFew(Undelayed, d.String(), "1", earlyShare(w), len(delays), s.count(), w), true
+		return tooFew(Undelayed, d.String(), "1", earlyShare(w), len(delays), s.count(), size, w), true
 	}
 	asked := correlated(earlyShare(w), w.Reorder.Correlation)
 	return judge(Undelayed, d.String(), "1", asked.share, got, chance(asked.variance, len(delays)), len(delays), ""), true
 }
 
-// judgeOrder judges reordering.
-func judgeOrder(d lab.Direction, w lab.Way, s *series, r *rand.Rand) Check {
+// judgeOrder judges reordering of datagrams of an IP size.
+func judgeOrder(d lab.Direction, w lab.Way, size int, s *series, r *rand.Rand) Check {
 	late, arrived := s.reordered()
 	got := float64(late) / float64(max(arrived, 1))
 	inOrder := lab.Path{Up: w, Down: w}.InOrder()
 	switch {
 	case arrived < fewest:
-		return tooFew(Reordered, d.String(), "1", math.NaN(), arrived, s.count(), w)
+		return tooFew(Reordered, d.String(), "1", math.NaN(), arrived, s.count(), size, w)
 	case inOrder:
 		return judge(Reordered, d.String(), "1", 0, got, 0, arrived, "")
 	case obstacle(w) != "":

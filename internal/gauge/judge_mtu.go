@@ -67,7 +67,7 @@ func mtuObstacle(w lab.Way) string {
 	switch {
 	case w.Rules != "":
 		return obstacle(w)
-	case w.Loss.Mean() > 0.8:
+	case 1-(1-w.Loss.Mean())*(1-w.Corrupt.Share) > 0.8: // what is corrupted does not arrive either
 		return "the loss is too high"
 	case longest(w) > longestWait/10:
 		return "the delay is too long for a search"

@@ -74,7 +74,7 @@ func judgeRate(d lab.Direction, w lab.Way, f flood) Check {
 		return unchecked(Rate, d.String(), "bit/s", asked, got, n, obstacle(w))
 	}
 	if n < fewest {
-		return tooFew(Rate, d.String(), "bit/s", asked, n, f.count(), w)
+		return tooFew(Rate, d.String(), "bit/s", asked, n, f.count(), f.size, w)
 	}
 	offered := f.offeredRate()
 	// A series that is not a straight line at all must not excuse itself.

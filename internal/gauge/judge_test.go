@@ -17,9 +17,13 @@ import (
 // overLink carries datagrams of an IP size over a way in virtual time, sent at the
 // times given (ns).
 func overLink(w lab.Way, size int, sent []int64) *series {
+	return overLinkAs(w, make([]byte, size), sent)
+}
+
+// overLinkAs is overLink with copies of a packet.
+func overLinkAs(w lab.Way, packet []byte, sent []int64) *series {
 	s := &series{sent: sent}
 	model := link.New[int](lab.Path{Up: w}, 1)
-	packet := make([]byte, size)
 	for i, t := range sent {
 		model.Offer(lab.Up, time.Duration(t), packet, false, i)
 	}
@@ -28,7 +32,7 @@ func overLink(w lab.Way, size int, sent []int64) *series {
 		if !ok {
 			return s
 		}
-		s.arrivals = append(s.arrivals, arrival{number: d.Hold, at: int64(d.At), bytes: size})
+		s.arrivals = append(s.arrivals, arrival{number: d.Hold, at: int64(d.At), bytes: len(packet)})
 	}
 }
 
@@ -285,11 +289,11 @@ func TestJudgeOrderAndCopies(t *testing.T) {
 		return s
 	}
 	random := func() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
-	wantState(t, judgeOrder(lab.Up, inOrder, carry(inOrder), random()), Holds)
-	wantState(t, judgeOrder(lab.Up, inOrder, carry(reordering), random()), Fails)
-	wantState(t, judgeOrder(lab.Up, reordering, carry(reordering), random()), Holds)
-	wantState(t, judgeOrder(lab.Up, reordering, carry(inOrder), random()), Fails)
-	wantState(t, judgeOrder(lab.Up, reordering, arrived(5), random()), Fails) // nothing arrived
+	wantState(t, judgeOrder(lab.Up, inOrder, 92, carry(inOrder), random()), Holds)
+	wantState(t, judgeOrder(lab.Up, inOrder, 92, carry(reordering), random()), Fails)
+	wantState(t, judgeOrder(lab.Up, reordering, 92, carry(reordering), random()), Holds)
+	wantState(t, judgeOrder(lab.Up, reordering, 92, carry(inOrder), random()), Fails)
+	wantState(t, judgeOrder(lab.Up, reordering, 92, arrived(5), random()), Fails) // nothing arrived
 
 	copies := lab.Way{Duplicate: lab.Chance{Share: 0.02}}
 	s := carry(inOrder)

@@ -10,7 +10,7 @@
 // conversation is lines of JSON on standard input and output:
 //
 //	serve: ← ServerConfig   → {"ready":true}   ← "side" → {"side":…}   ← end of input: stop
-//	get:   ← ClientConfig   → {"ready":true}   ← "go"   → {"report":…}
+//	get:   ← ClientConfig   → {"ready":true}   ← "go"   → {"report":…}   ← end of input: stop
 //
 // Not modelled: hosts and processes themselves (site/kernel).
 package peer

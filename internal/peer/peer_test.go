@@ -77,7 +77,7 @@ func TestServerThatCannotStart(t *testing.T) {
 
 func TestClient(t *testing.T) {
 	warmed := false
-	talk, _, ended := conversation(func(in io.Reader, out io.Writer) error {
+	talk, end, ended := conversation(func(in io.Reader, out io.Writer) error {
 		return GetLab(in, out,
 			func(lab.ClientConfig) error { warmed = true; return nil },
 			func(cfg lab.ClientConfig) lab.Report {
@@ -91,6 +91,12 @@ func TestClient(t *testing.T) {
 	if err != nil || report.Connections != 4 || len(report.Requests) != 1 {
 		t.Errorf("report %+v, %v", report, err)
 	}
+	select { // what it has used is read while it is there
+	case err := <-ended:
+		t.Fatalf("the client ended before its input did: %v", err)
+	case <-time.After(50 * time.Millisecond):
+	}
+	end()
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}

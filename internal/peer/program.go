@@ -51,7 +51,8 @@ func ServeLab(in io.Reader, out io.Writer, start func(lab.ServerConfig) (Server,
 }
 
 // GetLab is a client's end of the conversation: it reads its configuration,
-// warms up, waits for the word, carries out the load, and reports.
+// warms up, waits for the word, carries out the load, and reports. It returns when
+// the input ends: until then the lab reads what the process has used.
 func GetLab(in io.Reader, out io.Writer, warm func(lab.ClientConfig) error, get func(lab.ClientConfig) lab.Report) error {
 	lines := bufio.NewReader(in)
 	var cfg lab.ClientConfig
@@ -75,7 +76,13 @@ func GetLab(in io.Reader, out io.Writer, warm func(lab.ClientConfig) error, get 
 		return fmt.Errorf("wait for the word to start: got %q", word)
 	}
 	report := get(cfg)
-	return say(out, answer{Report: &report})
+	if err := say(out, answer{Report: &report}); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, lines); err != nil {
+		return fmt.Errorf("wait for the end of input: %w", err)
+	}
+	return nil
 }
 
 func readConfig[C lab.ServerConfig | lab.ClientConfig](lines *bufio.Reader, cfg *C) error {

@@ -134,6 +134,9 @@ func merge(said, seen lab.Side) lab.Side {
 	if seen.UDPReceiveErrors != nil {
 		said.UDPReceiveErrors = seen.UDPReceiveErrors
 	}
+	if seen.Waited != nil {
+		said.Waited = seen.Waited
+	}
 	if said.Program == "" {
 		said.Program = seen.Program
 	}

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -111,5 +112,22 @@ func TestLatenessKeepsTheOtherReason(t *testing.T) {
 	m.facts.Lateness.P99 = 1
 	if _, reason := judge(run, m); !strings.Contains(reason, "reset") {
 		t.Errorf("reason %q hides that the run failed as well", reason)
+	}
+}
+
+// What the lab saw of a program goes into the record, and does not take the place
+// of what the program said of itself.
+func TestMerge(t *testing.T) {
+	cpu, waited, errors, buffer, window := 0.5, 0.25, 3, 4096, int64(1<<20)
+	seen := lab.Side{Program: "seen", CPU: &cpu, Waited: &waited, UDPReceiveErrors: &errors, UDPReceiveBuffer: &buffer, Window: &window}
+	got := merge(lab.Side{}, seen)
+	seen.Senders = []lab.Sender{}
+	if !reflect.DeepEqual(got, seen) {
+		t.Errorf("have %+v, want %+v", got, seen)
+	}
+	own, less := 8192, int64(1<<10)
+	got = merge(lab.Side{Program: "said", UDPReceiveBuffer: &own, Window: &less}, seen)
+	if got.Program != "said" || got.UDPReceiveBuffer != &own || got.Window != &less || got.Waited != &waited {
+		t.Errorf("have %+v", got)
 	}
 }
