@@ -10,6 +10,9 @@ import (
 
 // What evidence of congestion control has to be.
 const (
+	// enoughLosses is how many halvings name Reno without the growth between them: a
+	// connection that had little to send falls by as much, whatever controls it.
+	enoughLosses = 3
 	// smallestWindow is how many full packets must be in flight for a ratio to say
 	// something: a window of n is right to within one packet of n.
 	smallestWindow = 8
@@ -77,7 +80,7 @@ func guess(ratios, slopes []float64, paces func() bool) (cc, why string) {
 		grew = fmt.Sprintf(", and grew by %.2f packets per round trip after them", median(slopes))
 	}
 	switch {
-	case n >= fewestLosses && m >= 0.42 && m <= 0.6:
+	case n >= fewestLosses && (len(slopes) > 0 || n >= enoughLosses) && m >= 0.42 && m <= 0.6:
 		return "reno", fell + grew + ": Reno halves them (RFC 5681)"
 	case n >= fewestLosses && m >= 0.62 && m <= 0.8 && len(slopes) > 0:
 		switch g := median(slopes); {

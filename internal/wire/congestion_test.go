@@ -103,6 +103,7 @@ func TestGuess(t *testing.T) {
 		want           string
 	}{
 		{[]float64{0.5, 0.52, 0.47}, nil, no, "reno"},
+		{[]float64{0.4, 0.46}, nil, no, ""},
 		{[]float64{0.7, 0.71}, []float64{1.02}, no, "reno"},
 		{[]float64{0.7, 0.71}, []float64{0.5}, no, "cubic"},
 		{[]float64{0.7, 0.71}, []float64{6}, no, "cubic"},

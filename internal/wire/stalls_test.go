@@ -61,6 +61,20 @@ var stallTests = []stallTest{
 		timers: []string{"server tlp 0.18 true", "server rto 0.48 true"},
 	},
 	{
+		name: "after the probe a timer that had backed off is no fault", transport: "tcp", end: 1300,
+		act: func(s *stage) {
+			s.connect()
+			s.send(100, lab.Down, cast{offset: 1001, size: 1000, lost: true, messages: []MessageKind{ResponseStart}})
+			s.send(100, lab.Down, cast{offset: 2001, size: 1000, lost: true, messages: []MessageKind{ResponseEnd}})
+			s.send(240, lab.Down, cast{offset: 2001, size: 1000, lost: true, again: true})
+			s.send(1250, lab.Down, cast{offset: 1001, size: 1000, again: true})
+			s.send(1290, lab.Up, cast{acks: true, window: 60000})
+		},
+		at: 0.12, length: 1.13, ended: true, shouldAct: "server",
+		owed:   []string{"the server had 2,000 B in flight, of which nothing had arrived"},
+		timers: []string{"server tlp 0.18 true", "server rto 0.48 true"},
+	},
+	{
 		name: "whether the response ended is not known where its bytes were not kept", transport: "tcp", end: 1000,
 		act: func(s *stage) {
 			s.connect()

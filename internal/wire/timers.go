@@ -89,6 +89,7 @@ type watch struct {
 	early       time.Duration // what was sent sooner was not the timer's doing; 0: half of a wait
 	any         bool          // any packet of the side answers it, not only what must be acknowledged
 	once        bool
+	probed      bool   // a probe started it: a sender that had backed off before goes on with its longer timer, which does not show
 	why, twice  string // of the first wait, and of the longer ones
 
 	rings []ring
@@ -104,6 +105,9 @@ type ring struct {
 func (w *watch) slack(wait time.Duration) time.Duration {
 	if w.x.c.Transport == "tcp" {
 		wait += wait / 2
+	}
+	if w.probed {
+		wait *= 2
 	}
 	return max(2*wait, 100*time.Millisecond)
 }

@@ -25,7 +25,7 @@ func (x *autopsy) armed(d lab.Direction) []*watch {
 		// The probe starts the other timer again (RFC 8985, section 7.3): one packet is
 		// the work of one of them.
 		if _, fired := tlp.count(); fired > 0 {
-			rto.base = max(rto.base, tlp.rings[0].at)
+			rto.base, rto.probed = max(rto.base, tlp.rings[0].at), true
 		}
 	}
 	return append(all, rto.run())
