@@ -97,23 +97,6 @@ func checkKeep(rule string) error {
 	return nil
 }
 
-// sayKept says how many runs' packets a folder has.
-func sayKept(say func(string), folder *store.Folder) {
-	records, _, err := folder.Records()
-	if err != nil {
-		return // the report has said so
-	}
-	n := 0
-	for _, r := range records {
-		if r.Kept != nil && r.Kept.Capture != "" {
-			n++
-		}
-	}
-	if n > 0 {
-		say(fmt.Sprintf("captures: %d, in %s (Wireshark opens them decrypted)", n, filepath.Join(folder.Dir(), store.WireFolder)))
-	}
-}
-
 // keptWarnings says what could not be kept.
 func keptWarnings(records []lab.Record) []string {
 	n, first := 0, ""

@@ -46,6 +46,7 @@ as JSON. Nothing is measured, and no privileges are needed.`,
 			if err := printReport(s.out, out, format); err != nil {
 				return exit(exitFailed, err)
 			}
+			sayNext(func(what string) { fmt.Fprintln(s.err, what) }, folder)
 			return nil
 		},
 	}

@@ -152,7 +152,7 @@ func runStudy(ctx context.Context, s streams, o runOptions, name string, narrow 
 		return exit(exitFailed, err)
 	}
 	say("records: " + folder.Dir())
-	sayKept(say, folder)
+	sayNext(say, folder)
 	return nil
 }
 

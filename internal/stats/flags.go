@@ -38,6 +38,9 @@ func (c *Cell) observe(r lab.Record) {
 			}
 		}
 	}
+	if r.Outcome == lab.OK && len(r.Wire.Stalls) > 0 {
+		c.Stalled++
+	}
 	c.observeWaiting(r)
 	c.Lateness.P50 = max(c.Lateness.P50, r.Lateness.P50)
 	c.Lateness.P99 = max(c.Lateness.P99, r.Lateness.P99)

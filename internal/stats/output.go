@@ -150,6 +150,7 @@ type Cell struct {
 	// UDPReceiveBuffer is the smallest of both sides; nil when not known.
 	UDPReceiveBuffer *int
 	UDPReceiveErrors int
+	Stalled          int          // runs that ended ok in spite of a stall
 	Waited           float64      // s: the longest wait of a side's program for a processor
 	Waits            bool         // in some run the wait was long beside its duration
 	Lateness         lab.Lateness // the worst of each

@@ -40,6 +40,7 @@ func Summarise(plan lab.Plan, records []lab.Record) Output {
 	out.Warnings = append(out.Warnings, warnMTU(out.Cells)...)
 	out.Warnings = append(out.Warnings, WarnLoss(records)...)
 	out.Warnings = append(out.Warnings, warnAlike(out.Cells)...)
+	out.Warnings = append(out.Warnings, warnStalls(out.Cells)...)
 	return out
 }
 
@@ -237,6 +238,27 @@ func warnAlike(cells []Cell) (out []string) {
 		seen[n] = true
 	}
 	return out
+}
+
+// warnStalls says in one sentence which cells have runs that ended ok in spite of
+// a stall: a median hides them.
+func warnStalls(cells []Cell) []string {
+	const most = 6
+	var places []string
+	for _, c := range cells {
+		if c.Stalled > 0 {
+			places = append(places, fmt.Sprintf("%s, %s, %s, %s: %d of %d", c.Path.Name, c.Load.Name, c.Protocol, c.Site, c.Stalled, c.Runs))
+		}
+	}
+	more := ""
+	if len(places) > most {
+		more = fmt.Sprintf("; and in %d cells more", len(places)-most)
+		places = places[:most]
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	return []string{"runs that ended ok had stalls: " + strings.Join(places, "; ") + more}
 }
 
 // name is all that a result says of its cell.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -428,5 +429,36 @@ func TestBlackHolesAreNamed(t *testing.T) {
 		if strings.Contains(got, "vanish") != (tt.want != "") || !strings.Contains(got, tt.want) {
 			t.Errorf("%+v: %q, want %q", tt.way, got, tt.want)
 		}
+	}
+}
+
+// Stalls of runs that ended ok are said in one sentence; those of runs that failed
+// are told with the failure, and those of attempts that do not count not at all.
+func TestWarnStalls(t *testing.T) {
+	stalled := func(r *lab.Record) { r.Wire.Stalls = make([]lab.Stall, 2) }
+	h1, h2, h3 := cell(lab.H1), cell(lab.H2), cell(lab.H3)
+	records := []lab.Record{
+		record(h1, 1, 1), record(h1, 2, 1),
+		record(h2, 1, 1), record(h2, 2, 1, stalled, ended(lab.Stalled)),
+		record(h3, 1, 1, stalled), record(h3, 2, 1, stalled, ended(lab.Invalid)), record(h3, 2, 1, attempt(2)), record(h3, 3, 1),
+	}
+	want := []string{"runs that ended ok had stalls: wired, big, h3, kernel: 1 of 3"}
+	if got := warnStalls(Summarise(plan, records).Cells); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if w := Summarise(plan, records).Warnings; !slices.Contains(w, want[0]) {
+		t.Errorf("not among the warnings: %q", w)
+	}
+	if got := warnStalls(Summarise(plan, records[:4]).Cells); got != nil {
+		t.Errorf("%q", got)
+	}
+	var many []Cell
+	for i := range 8 {
+		c := Cell{Cell: h1, Runs: 5, Stalled: 5}
+		c.Path.Name = fmt.Sprint("p", i)
+		many = append(many, c)
+	}
+	if got := warnStalls(many); len(got) != 1 || !strings.HasSuffix(got[0], "p5, big, h1, kernel: 5 of 5; and in 2 cells more") {
+		t.Errorf("%q", got)
 	}
 }
