@@ -16,7 +16,7 @@ func conversations(p *page, f *lab.Wire) {
 	const most = 8
 	for i, c := range f.Conversations {
 		if i == most {
-			p.para("  ", fmt.Sprintf("… and %d connections more; --json has them.", f.Connections-i))
+			p.para("  ", fmt.Sprintf("… and %s; --json has all.", plural(f.Connections-i, "connection more", "connections more")))
 			return
 		}
 		conversation(p, label(i), c)
