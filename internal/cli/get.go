@@ -53,7 +53,10 @@ Exit status: 0 all requests ok, 1 some failed, 2 wrong usage.
 			if o.lab {
 				return cobra.NoArgs(cmd, args)
 			}
-			return cobra.ExactArgs(1)(cmd, args)
+			if len(args) != 1 {
+				return fmt.Errorf("get: %s: want one HOST:PORT, such as localhost:4433, of a server (samewire serve)", howMany(args))
+			}
+			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.lab {
@@ -182,7 +185,7 @@ func printRequests(w io.Writer, r lab.Report) {
 		fmt.Fprintf(w, "%-4d %-8s %6d %10d  %9s %10s %13s %9s  %s %s\n", i+1, q.Protocol, q.Status, q.Bytes,
 			seconds(q.Connect), seconds(q.AppConnect), seconds(q.StartTransfer), seconds(q.Total), q.Outcome, q.Error)
 	}
-	fmt.Fprintf(w, "%d connections, %.6f s in all\n", r.Connections, r.Duration)
+	fmt.Fprintf(w, "%s, %.6f s in all\n", plural(r.Connections, "connection", "connections"), r.Duration)
 }
 
 func seconds(v *float64) string {

@@ -110,5 +110,5 @@ func keptWarnings(records []lab.Record) []string {
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("the packets or qlogs of %d runs could not be kept; the runs count all the same. The first: %s", n, first)}
+	return []string{fmt.Sprintf("the packets or qlogs of %s could not be kept; what was measured counts all the same. The first: %s", plural(n, "run", "runs"), first)}
 }

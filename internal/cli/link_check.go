@@ -186,8 +186,8 @@ func checkLink(ctx context.Context, s streams, o checkOptions) error {
 		return exit(exitFailed, err)
 	}
 	if !report.OK {
-		return exit(exitMachine, fmt.Errorf("path %s is not what it claims: %d of %d checks fail",
-			report.Path, report.Fails, report.Fails+report.Holds))
+		return exit(exitMachine, fmt.Errorf("path %s is not what it claims: %d of %s",
+			report.Path, report.Fails, plural(report.Fails+report.Holds, "check fails", "checks fail")))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,7 @@ func newList(s streams) *cobra.Command {
 		Use:       "list paths|loads|studies|sites",
 		Short:     "List what samewire knows by name, and what can run here",
 		ValidArgs: []string{"paths", "loads", "studies", "sites"},
-		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		Args:      oneOf("list", "paths", "loads", "studies", "sites"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch args[0] {
 			case "paths":
@@ -31,6 +32,23 @@ func newList(s streams) *cobra.Command {
 			}
 			return nil
 		},
+	}
+}
+
+// oneOf wants one argument, of these.
+func oneOf(command string, allowed ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 1 && slices.Contains(allowed, args[0]) {
+			return nil
+		}
+		want := "want one of " + strings.Join(allowed, ", ")
+		switch len(args) {
+		case 0:
+			return fmt.Errorf("%s: nothing to list was given: %s", command, want)
+		case 1:
+			return fmt.Errorf("%s %q: %s", command, args[0], want)
+		}
+		return fmt.Errorf("%s %s: %s", command, strings.Join(args, " "), want)
 	}
 }
 

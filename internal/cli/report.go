@@ -26,7 +26,12 @@ func newReport(s streams) *cobra.Command {
 		Short: "Print the table of a study's folder again",
 		Long: `Print what a study's folder holds: as the table that "samewire run" printed, or
 as JSON. Nothing is measured, and no privileges are needed.`,
-		Args: cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("report: %s: want the DIR of a study's records (samewire run prints it)", howMany(args))
+			}
+			return nil
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if asJSON {
 				format = formatJSON

@@ -23,6 +23,7 @@ type runOptions struct {
 	path                           []string
 	paths, loads, protocols, sites []string
 	reps                           int
+	timeout                        string
 	seed                           uint64
 	jobs, kernelJobs               int
 	kernel                         kernelOptions
@@ -59,7 +60,7 @@ printed).`,
 				name = args[0]
 			}
 			narrow := plan.Narrow{
-				Paths: o.paths, Loads: o.loads, Protocols: o.protocols, Sites: o.sites, Reps: o.reps,
+				Paths: o.paths, Loads: o.loads, Protocols: o.protocols, Sites: o.sites, Reps: o.reps, Timeout: o.timeout,
 			}
 			if cmd.Flags().Changed("seed") {
 				narrow.Seed = &o.seed
@@ -80,6 +81,7 @@ printed).`,
 	f.StringSliceVar(&o.protocols, "protocols", nil, "only these protocols: h1, h2, h3")
 	f.StringSliceVar(&o.sites, "site", nil, "only these sites: virtual, process, kernel")
 	f.IntVar(&o.reps, "reps", 0, "repetitions of each cell (default: the study's)")
+	f.StringVar(&o.timeout, "timeout", "", "time limit of each run, in its own time, such as 30s (default: the study's)")
 	f.Uint64Var(&o.seed, "seed", 0, "seed of losses and order (default: the study's)")
 	f.IntVar(&o.jobs, "jobs", 0, "runs at a time in virtual time (default: one for each core)")
 	f.IntVar(&o.kernelJobs, "kernel-jobs", 1, "runs at a time on the kernel site: more than one only where links are slow or lossy, since runs then share the machine's cores")
@@ -98,7 +100,7 @@ printed).`,
 // variable must not cost a whole study.
 func noEmptyFlags(cmd *cobra.Command) error {
 	var faults []error
-	for _, name := range []string{"path", "paths", "loads", "protocols", "site", "keep", "out"} {
+	for _, name := range []string{"path", "paths", "loads", "protocols", "site", "timeout", "keep", "out"} {
 		f := cmd.Flags().Lookup(name)
 		if v := f.Value.String(); f.Changed && (v == "" || v == "[]") {
 			faults = append(faults, fmt.Errorf("--%s: the value is empty", name))

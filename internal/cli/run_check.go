@@ -58,9 +58,9 @@ func checkPaths(ctx context.Context, w io.Writer, p lab.Plan, b kernel.Backend, 
 		}
 		if failed := gauge.Failed(checks); len(failed) > 0 {
 			printChecks(w, checks)
-			return exit(exitMachine, fmt.Errorf("path %s is not what it claims on this machine now: %d of %d checks fail "+
+			return exit(exitMachine, fmt.Errorf("path %s is not what it claims on this machine now: %d of %s "+
 				"(samewire link check --path measures it in full; --no-check carries out the study all the same)",
-				path.Name, len(failed), len(failed)+gauge.Count(checks, gauge.Holds)))
+				path.Name, len(failed), plural(len(failed)+gauge.Count(checks, gauge.Holds), "check fails", "checks fail")))
 		}
 		held += gauge.Count(checks, gauge.Holds)
 		checked++
@@ -68,7 +68,8 @@ func checkPaths(ctx context.Context, w io.Writer, p lab.Plan, b kernel.Backend, 
 			fmt.Fprintf(w, "path %s: not checked: %s\n", path.Name, why)
 		}
 	}
-	fmt.Fprintf(w, "kernel site: delay, rate and MTU of %d paths checked, %d checks hold\n", checked, held)
+	fmt.Fprintf(w, "kernel site: delay, rate and MTU of %s checked, %s\n",
+		plural(checked, "path", "paths"), plural(held, "check holds", "checks hold"))
 	return nil
 }
 

@@ -38,7 +38,7 @@ func TestCheckPaths(t *testing.T) {
 		said    []string
 	}{
 		{"all hold", nil, []gauge.Check{holds}, nil, "ab", 0, []string{"of 2 paths checked, 2 checks hold"}},
-		{"done", map[string]bool{"2": true, "3": true}, []gauge.Check{holds}, nil, "b", 0, []string{"of 1 paths"}},
+		{"done", map[string]bool{"2": true, "3": true}, []gauge.Check{holds}, nil, "b", 0, []string{"of 1 path checked, 1 check holds"}},
 		{"all done", map[string]bool{"1": true, "2": true, "3": true}, nil, nil, "", 0, nil},
 		{"one fails", nil, []gauge.Check{holds, fails}, nil, "a", exitMachine, []string{"delay  up", "FAILS", "path a is not what it claims", "1 of 2 checks"}},
 		{"one part is left out", nil, []gauge.Check{holds, skipped}, nil, "ab", 0, []string{"path a: not checked: rate down (a trace)\n"}},

@@ -39,7 +39,12 @@ can also be shown alone.
 
 Exit status: 0 done; 1 the folder, the capture or the diagram's file cannot be
 read or written; 2 wrong usage, or no such run.`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return fmt.Errorf("show: %s: want the DIR of a study's records (samewire run prints it), to list its runs, DIR RUN, or a FILE.pcapng", howMany(args))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("attempt") && o.attempt < 1 {
 				return exit(exitUsage, fmt.Errorf("--attempt %d: attempts count from 1", o.attempt))

@@ -22,10 +22,12 @@ type Narrow struct {
 	Sites     []string
 	Reps      int     // 0: the study's
 	Seed      *uint64 // nil: the study's
+	Timeout   string  // of a run, as in a study; empty: the study's
 }
 
 // Apply returns the part of the study that the flags leave. The error is
-// Faults: every name that is known to neither the study nor samewire.
+// Faults: every name that is known to neither the study nor samewire, and every
+// value out of range.
 func (n Narrow) Apply(s lab.Study) (lab.Study, error) {
 	var faults Faults
 	s.Paths = choose(&faults, "--paths", n.Paths, s.Paths, presetValues(pathPresets(), renamePath),
@@ -40,6 +42,12 @@ func (n Narrow) Apply(s lab.Study) (lab.Study, error) {
 		s.Reps = n.Reps
 		if n.Reps < 1 || n.Reps > maxReps {
 			faults = append(faults, Fault{File: "--reps", Message: fmt.Sprintf("%d: must be from 1 to %d", n.Reps, maxReps)})
+		}
+	}
+	if n.Timeout != "" {
+		var err error
+		if s.Timeout, err = runTimeout(n.Timeout); err != nil {
+			faults = append(faults, Fault{File: "--timeout", Message: err.Error()})
 		}
 	}
 	if n.Seed != nil {

@@ -157,7 +157,7 @@ func TestNarrow(t *testing.T) {
 	seed := uint64(9)
 	got, err := Narrow{
 		Paths: []string{"intercontinental", "cell-edge", "cell-edge"}, Loads: []string{"big"},
-		Protocols: []string{"h3"}, Sites: []string{"process"}, Reps: 2, Seed: &seed,
+		Protocols: []string{"h3"}, Sites: []string{"process"}, Reps: 2, Seed: &seed, Timeout: "1m30s",
 	}.Apply(s)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestNarrow(t *testing.T) {
 		got.Paths[1].Up.Delay != 75*time.Millisecond {
 		t.Errorf("paths %+v", got.Paths)
 	}
-	if len(got.Loads) != 1 || len(got.Protocols) != 1 || got.Sites[0] != lab.Process || got.Reps != 2 || got.Seed != 9 {
+	if len(got.Loads) != 1 || len(got.Protocols) != 1 || got.Sites[0] != lab.Process || got.Reps != 2 || got.Seed != 9 || got.Timeout != 90*time.Second {
 		t.Errorf("%+v", got)
 	}
 	if len(s.Paths) != 2 || s.Paths[0].Name != "wired" {
@@ -186,7 +186,7 @@ func TestNarrowPrefersTheStudy(t *testing.T) {
 func TestNarrowFaults(t *testing.T) {
 	_, err := Narrow{
 		Paths: []string{"wird", "wired"}, Loads: []string{"x"}, Protocols: []string{"http3"},
-		Sites: []string{"kernal"}, Reps: -1,
+		Sites: []string{"kernal"}, Reps: -1, Timeout: "25h",
 	}.Apply(mustStudy(t, crossed))
 	if err == nil {
 		t.Fatal("accepted")
@@ -198,6 +198,7 @@ func TestNarrowFaults(t *testing.T) {
 		`--protocols: "http3" is neither in the study nor known to samewire; in the study: h1, h2, h3`,
 		`--site: "kernal" is neither in the study nor known to samewire; did you mean "kernel"? in the study: virtual, kernel; others: process`,
 		`--reps: -1: must be from 1 to 100000`,
+		`--timeout: duration "25h": must be from 1ms to 24h0m0s`,
 	} {
 		if i >= len(lines) || !strings.HasPrefix(lines[i], want) {
 			t.Errorf("line %d of\n%v\nwant %s", i, err, want)

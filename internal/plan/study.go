@@ -85,7 +85,7 @@ func (t *text) study(n *node) lab.Study {
 		{"sites", func(n *node) { s.Sites = words(t, n, "site", lab.SiteNames()) }},
 		{"stacks", func(n *node) { s.Stacks = t.stacks(n) }},
 		{"reps", read(t, "reps", parseReps, func(v int) { s.Reps = v })},
-		{"timeout", read(t, "timeout", span(time.Millisecond, maxTimeout), func(v time.Duration) { s.Timeout = v })},
+		{"timeout", read(t, "timeout", runTimeout, func(v time.Duration) { s.Timeout = v })},
 		{"seed", read(t, "seed", parseSeed, func(v uint64) { s.Seed = v })},
 		{"equalise", read(t, "equalise", parseBool, func(v bool) { s.Equalise = v })},
 		{"lateness", read(t, "lateness", span(time.Microsecond, maxLateness), func(v time.Duration) { s.Lateness = v })},
@@ -232,6 +232,9 @@ func parseSeed(s string) (uint64, error) {
 }
 
 // span makes the parser of a duration in a range.
+// runTimeout reads a run's time limit.
+func runTimeout(s string) (time.Duration, error) { return span(time.Millisecond, maxTimeout)(s) }
+
 func span(low, high time.Duration) func(string) (time.Duration, error) {
 	return func(s string) (time.Duration, error) {
 		d, err := lab.ParseDuration(s)

@@ -180,7 +180,7 @@ func unequal(cells []stats.Cell) []string {
 			return c.Has(stats.UnequalCC) || c.Has(stats.UnequalInitialWindow)
 		}):
 			s.add(senders(group), first)
-		case !first.Path.Lossless() && slices.ContainsFunc(group, quicReno):
+		case len(group) > 1 && !first.Path.Lossless() && slices.ContainsFunc(group, quicReno):
 			s.add("Reno is not the same everywhere: after a loss quic-go goes on with 0.7 of its window, TCP with 0.5", first)
 		}
 	}

@@ -146,6 +146,31 @@ func TestTextOneSite(t *testing.T) {
 	golden(t, "one-site.txt", text(t, s.output("one"), Options{}))
 }
 
+// That QUIC's Reno is not TCP's is said where the two are compared, and there only.
+func TestRenoIsNotEqualToAnother(t *testing.T) {
+	reno := lab.DefaultStack
+	reno.CC, reno.InitCwnd = "reno", 32
+	for _, c := range []struct {
+		path      lab.Path
+		protocols []lab.Protocol
+		said      bool
+	}{
+		{edge, lab.Protocols(), true},
+		{wired, lab.Protocols(), false}, // nothing is lost
+		{edge, []lab.Protocol{lab.H3}, false},
+		{edge, []lab.Protocol{lab.H1, lab.H2}, false},
+	} {
+		var s study
+		for _, p := range c.protocols {
+			s.addStack(reno, c.path, cold, lab.Virtual, p, 0.121)
+		}
+		got := text(t, s.output("reno"), Options{})
+		if said := strings.Contains(got, "Reno is not the same"); said != c.said {
+			t.Errorf("%s, %v: said %v, want %v:\n%s", c.path.Name, c.protocols, said, c.said, got)
+		}
+	}
+}
+
 // Several stacks, three sites, a protocol that was not measured everywhere, and
 // an equalised study in which one row has two initial windows.
 func TestTextStacks(t *testing.T) {

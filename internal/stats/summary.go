@@ -252,7 +252,7 @@ func warnStalls(cells []Cell) []string {
 	}
 	more := ""
 	if len(places) > most {
-		more = fmt.Sprintf("; and in %d cells more", len(places)-most)
+		more = fmt.Sprintf("; and %d more", len(places)-most)
 		places = places[:most]
 	}
 	if len(places) == 0 {

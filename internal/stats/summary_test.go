@@ -458,7 +458,7 @@ func TestWarnStalls(t *testing.T) {
 		c.Path.Name = fmt.Sprint("p", i)
 		many = append(many, c)
 	}
-	if got := warnStalls(many); len(got) != 1 || !strings.HasSuffix(got[0], "p5, big, h1, kernel: 5 of 5; and in 2 cells more") {
+	if got := warnStalls(many); len(got) != 1 || !strings.HasSuffix(got[0], "p5, big, h1, kernel: 5 of 5; and 2 more") {
 		t.Errorf("%q", got)
 	}
 }

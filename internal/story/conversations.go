@@ -16,7 +16,7 @@ func conversations(p *page, f *lab.Wire) {
 	const most = 8
 	for i, c := range f.Conversations {
 		if i == most {
-			p.para("  ", fmt.Sprintf("… and %s more; --json has them.", plural(len(f.Conversations)-i, "connection", "connections")))
+			p.para("  ", fmt.Sprintf("… and %s; --json has them.", plural(len(f.Conversations)-i, "connection more", "connections more")))
 			return
 		}
 		conversation(p, label(i), c)

@@ -33,7 +33,7 @@ func messages(list []wire.Message, most int) (parts []string) {
 	}
 	for i, s := range all {
 		if i == most {
-			return append(parts, fmt.Sprintf("and %d messages more", len(all)-i))
+			return append(parts, "and "+plural(len(all)-i, "message more", "messages more"))
 		}
 		parts = append(parts, s.words())
 	}

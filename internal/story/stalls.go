@@ -16,7 +16,7 @@ func stalls(p *page, s Story) {
 	const most = 10
 	for i := range s.Facts.Stalls {
 		if i == most {
-			p.para("  ", fmt.Sprintf("… and %d stalls more; --json has them.", len(s.Facts.Stalls)-i))
+			p.para("  ", fmt.Sprintf("… and %s; --json has all.", plural(len(s.Facts.Stalls)-i, "stall more", "stalls more")))
 			return
 		}
 		if i > 0 {

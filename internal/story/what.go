@@ -126,7 +126,7 @@ func packets(list []quic.Packet) string {
 	var names []string
 	for i, p := range list {
 		if i == 4 {
-			names = append(names, fmt.Sprintf("%d packets more", len(list)-i))
+			names = append(names, plural(len(list)-i, "packet more", "packets more"))
 			break
 		}
 		name := clean(string(p.Kind))

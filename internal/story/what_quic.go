@@ -35,7 +35,7 @@ func packet(p *quic.Packet, most int) (parts []string) {
 	}
 	for i := range p.Frames {
 		if i == most {
-			parts = append(parts, fmt.Sprintf("and %d frames more", len(p.Frames)-i))
+			parts = append(parts, "and "+plural(len(p.Frames)-i, "frame more", "frames more"))
 			break
 		}
 		parts = append(parts, frame(&p.Frames[i], most))
@@ -138,7 +138,7 @@ func ranges(list []quic.Range, most int) string {
 	var parts []string
 	for i, r := range list {
 		if i == most {
-			parts = append(parts, fmt.Sprintf("… %d ranges more", len(list)-i))
+			parts = append(parts, "… "+plural(len(list)-i, "range more", "ranges more"))
 			break
 		}
 		if r.Smallest == r.Largest {
