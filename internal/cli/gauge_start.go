@@ -14,6 +14,7 @@ import (
 
 	"github.com/samewire/samewire/internal/gauge"
 	"github.com/samewire/samewire/internal/site/kernel"
+	"github.com/samewire/samewire/internal/site/worker"
 )
 
 // startGauge has a job carried out by a process of its own, as a worker of the
@@ -36,14 +37,15 @@ func startGauge(ctx context.Context, job gaugeJob, doing func(string)) ([]gauge.
 		return nil, exit(exitFailed, fmt.Errorf("make pipe to gauge: %w", err))
 	}
 	defer func() { _ = answers.Close() }()
-	temp, err := os.MkdirTemp("", "samewire-gauge-")
+	worker.Sweep()
+	temp, err := worker.NewFolder("gauge")
 	if err != nil {
-		return nil, exit(exitFailed, fmt.Errorf("make gauge's temporary folder: %w", err))
+		return nil, exit(exitFailed, fmt.Errorf("start gauge: %w", err))
 	}
-	defer func() { _ = os.RemoveAll(temp) }() // also of a gauge that was killed
+	defer func() { _ = temp.Remove() }() // also of a gauge that was killed
 	var said strings.Builder
 	c := exec.CommandContext(ctx, self, "gauge")
-	c.Env = append(os.Environ(), "TMPDIR="+temp)
+	c.Env = append(os.Environ(), "TMPDIR="+temp.Path)
 	c.Stdin, c.Stderr, c.ExtraFiles = bytes.NewReader(input), &said, []*os.File{theirs}
 	c.WaitDelay = time.Second
 	c.SysProcAttr = kernel.WorkerAttr()

@@ -23,8 +23,10 @@ type Pool struct {
 
 // NewPool makes a pool of size workers, started when they are first needed.
 // limit is how much real time a run may take before its worker is killed, and
-// blank makes the record of a run of which nothing came back.
+// blank makes the record of a run of which nothing came back. What samewires that
+// were killed have left of their workers is swept away first.
 func NewPool(c Command, size int, limit func(lab.Run) time.Duration, blank func(lab.Run) lab.Record) *Pool {
+	Sweep()
 	p := &Pool{command: c, blank: blank, limit: limit, free: make(chan *process, size), size: size}
 	for range size {
 		p.free <- nil

@@ -43,7 +43,7 @@ type process struct {
 	ended  chan struct{}   // closed when the process has ended
 	status error           // how it ended; valid after ended
 	sent   map[string]bool // digests of the traces that the worker has
-	temp   string          // folder of its temporary files; it goes when the process has ended
+	temp   *Folder         // of its temporary files; it goes when the process has ended
 }
 
 // start starts a worker and waits for its hello.
@@ -54,12 +54,12 @@ func start(ctx context.Context, c Command) (*process, error) {
 	}
 	defer func() { _ = theirs.Close() }()
 	p := &process{out: answers, lines: bufio.NewReaderSize(answers, 1<<16), errors: &tail{}, ended: make(chan struct{}), sent: map[string]bool{}}
-	if p.temp, err = os.MkdirTemp("", "samewire-worker-"); err != nil {
+	if p.temp, err = NewFolder("worker"); err != nil {
 		_ = answers.Close()
-		return nil, fmt.Errorf("make worker's temporary folder: %w", err)
+		return nil, fmt.Errorf("start worker: %w", err)
 	}
 	p.cmd = exec.Command(c.Path, c.Args...)
-	p.cmd.Env = append(append(os.Environ(), quietQUIC, "TMPDIR="+p.temp), c.Env...)
+	p.cmd.Env = append(append(os.Environ(), quietQUIC, "TMPDIR="+p.temp.Path), c.Env...)
 	p.cmd.ExtraFiles = []*os.File{theirs}
 	p.cmd.Stderr = p.errors
 	p.cmd.WaitDelay = time.Second
@@ -69,12 +69,12 @@ func start(ctx context.Context, c Command) (*process, error) {
 	}
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		_ = answers.Close()
-		_ = os.RemoveAll(p.temp)
+		_ = p.temp.Remove()
 		return nil, fmt.Errorf("make pipe to worker: %w", err)
 	}
 	if err := p.run(); err != nil {
 		_ = answers.Close()
-		_ = os.RemoveAll(p.temp)
+		_ = p.temp.Remove()
 		return nil, fmt.Errorf("start worker: %w", err)
 	}
 	_ = theirs.Close()
@@ -103,7 +103,7 @@ func (p *process) run() error {
 			return
 		}
 		p.status = p.cmd.Wait()
-		_ = os.RemoveAll(p.temp) // secrets of a run in which it was killed
+		_ = p.temp.Remove() // secrets of a run in which it was killed
 		close(p.ended)
 	}()
 	return <-started

@@ -26,6 +26,8 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(role) {
 	case "mute":
 		time.Sleep(time.Minute)
+	case "owner":
+		ownFolder()
 	case "problem":
 		hello.Problem = "no such thing here"
 	}
