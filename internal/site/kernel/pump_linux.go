@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,7 +36,8 @@ type pump struct {
 	poller  poller
 
 	done chan struct{}
-	err  error // why the pump ended early; valid when done is closed
+	err  error         // why the pump ended early; valid when done is closed
+	cpu  time.Duration // that the pump's thread took; valid when done is closed
 }
 
 // newPump makes the pump of two lanes, which does not run yet.
@@ -78,6 +80,7 @@ func (p *pump) close() error {
 
 func (p *pump) run() error {
 	prompt()
+	defer func() { p.cpu = threadCPU() }()
 	for i, l := range p.lanes {
 		defer l.free.release()
 		p.poll[i] = unix.PollFd{Fd: int32(l.in.fd), Events: unix.POLLIN}
@@ -116,6 +119,15 @@ func (p *pump) turn() (moved bool, err error) {
 		}
 	}
 	return moved, nil
+}
+
+// threadCPU is the processor time of the calling thread so far.
+func threadCPU() time.Duration {
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_THREAD, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func (p *pump) deliver() {

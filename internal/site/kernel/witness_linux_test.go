@@ -3,11 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -125,27 +121,9 @@ func TestPairsCapture(t *testing.T) {
 	}
 }
 
-// threadTimes is the processor time of each thread of this process.
-func threadTimes(b *testing.B) map[string]time.Duration {
-	b.Helper()
-	files, err := filepath.Glob("/proc/self/task/*/schedstat")
-	if err != nil {
-		b.Fatal(err)
-	}
-	times := map[string]time.Duration{}
-	for _, file := range files {
-		if stat, err := os.ReadFile(file); err == nil { // or the thread has ended
-			ns, _, _ := strings.Cut(string(stat), " ")
-			n, _ := strconv.ParseInt(ns, 10, 64)
-			times[file] = time.Duration(n)
-		}
-	}
-	return times
-}
-
 // throughput is that of TCP over the unlimited path, in bit/s, with the witness or
-// without, and how many packets the pump moves in a second of processor time: its
-// thread is the busiest one.
+// without, and how many packets the pump moves in a second of its thread's processor
+// time.
 func throughput(b *testing.B, site Site, ms int) (rate, capacity float64) {
 	b.Helper()
 	var got transfer
@@ -158,19 +136,14 @@ func throughput(b *testing.B, site Site, ms int) (rate, capacity float64) {
 	if err := hosts.Serve(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	before := threadTimes(b)
 	if _, err := hosts.Get(b.Context()); err != nil {
 		b.Fatal(err)
-	}
-	var busiest time.Duration
-	for thread, after := range threadTimes(b) {
-		busiest = max(busiest, after-before[thread])
 	}
 	if err := hosts.Close(); err != nil {
 		b.Fatal(err)
 	}
 	packets := hosts.observer.link.Offered(lab.Up) + hosts.observer.link.Offered(lab.Down)
-	return got.rate(), float64(packets) / busiest.Seconds()
+	return got.rate(), float64(packets) / hosts.pump.cpu.Seconds()
 }
 
 // BenchmarkWitness measures what the witness costs, with it and without by turns:
