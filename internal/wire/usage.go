@@ -92,7 +92,7 @@ const points = 64
 func (r *Reading) inFlightOf(u *lab.Usage, d lab.Direction, from, to time.Duration) {
 	var list []change
 	for i := range r.Connections {
-		if !r.accountable(i) {
+		if !r.accountable(i) || r.oneSided(i, d) {
 			return
 		}
 		list = append(list, r.newHalf(i, d).changes()...)
