@@ -44,3 +44,16 @@ func TestPartsOfAConnection(t *testing.T) {
 		}
 	}
 }
+
+// Datagrams of no connection, such as those of a server alone, do not say that
+// nothing was in flight.
+func TestNothingInFlightIsKnownOfNoConnection(t *testing.T) {
+	c := capture([]seg{{lab.Down, 0, 20, ip.SYN, 0, 1000, 0}})
+	c.Packets[0].Data[9] = ip.ProtoUDP
+	r := Read(c)
+	var f lab.Wire
+	r.usage(About{}, &f)
+	if u := f.Down.Usage; len(r.Connections) != 0 || u == nil || u.InFlightPeak != nil || u.InFlight != nil {
+		t.Errorf("%d connections, %+v", len(r.Connections), u)
+	}
+}
