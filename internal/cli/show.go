@@ -183,7 +183,7 @@ func writeSVG(o showOptions, st story.Story) error {
 	if err := story.SVG(&b, st, story.Options{Packets: story.Packets(o.packets)}); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Clean(o.svg), []byte(b.String()), 0o644); err != nil {
+	if err := writeWhole(filepath.Clean(o.svg), []byte(b.String())); err != nil {
 		return fmt.Errorf("write sequence diagram: %w", err)
 	}
 	return nil

@@ -164,7 +164,7 @@ type Handshake struct {
 	ALPN       string   `json:"alpn"` // negotiated; empty where it cannot be read
 	Suite      string   `json:"suite"`
 	Group      string   `json:"group"`        // of the key exchange
-	ClientSize int      `json:"client_hello"` // bytes
+	ClientSize *int     `json:"client_hello"` // bytes; null where it was not seen
 	ServerSize int      `json:"server_flight"`
 	// HelloRetry: the server asked for another ClientHello (RFC 8446, 4.1.4).
 	HelloRetry bool `json:"hello_retry"`
@@ -179,10 +179,12 @@ type Handshake struct {
 
 // QUICFacts are what only QUIC has.
 type QUICFacts struct {
-	Version  string `json:"version"` // "1", "2", or in hexadecimal digits
-	ClientID int    `json:"client_id_length"`
-	ServerID int    `json:"server_id_length"`
-	Retry    bool   `json:"retry"`
+	Version string `json:"version"` // "1", "2", or in hexadecimal digits
+	// ClientID and ServerID are how long the connection IDs are that each side
+	// chose for itself at first, in bytes; null where that was not seen.
+	ClientID *int `json:"client_id_length"`
+	ServerID *int `json:"server_id_length"`
+	Retry    bool `json:"retry"`
 	// VersionNegotiation: the server refused the client's first version.
 	VersionNegotiation bool `json:"version_negotiation"`
 	// Address validation (RFC 9000, section 8.1): what the server had sent when
@@ -205,7 +207,9 @@ type QUICFacts struct {
 
 // SenderFacts are what the wire shows of one sending half of a connection, up to
 // the load's end. What needs numbers that could not be read (QUIC that was not
-// decrypted, packets that were not kept) is null.
+// decrypted, packets that were not kept) is null; so is, but for Payload and
+// Retransmitted, all of a sender of which one sees that it heard the other side,
+// where nothing of that side was captured.
 type SenderFacts struct {
 	Payload       *int64      `json:"payload"` // bytes, the first time each
 	Retransmitted *int64      `json:"retransmitted"`
@@ -216,7 +220,8 @@ type SenderFacts struct {
 	InitialWindow        *int64 `json:"initial_window"`
 	InitialWindowPackets *int   `json:"initial_window_packets"`
 	// FirstFlight is the bytes sent before the first acknowledgement of any of
-	// them, whether that limited the sender or not.
+	// them, whether that limited the sender or not; null where the connection's
+	// opening was not captured.
 	FirstFlight *int64 `json:"first_flight"`
 	// Backoff is the bytes in flight after a loss, over those before it: the median
 	// over the losses that could be measured. null where there were none.

@@ -52,7 +52,9 @@ func handshake(h *lab.Handshake) string {
 	add(h.ALPN == "" && len(h.Offered) > 0, "ALPN %s offered, the answer cannot be read", several(cleanAll(h.Offered)))
 	add(h.Suite != "", "%s", clean(h.Suite))
 	add(h.Group != "", "%s", clean(h.Group))
-	add(true, "ClientHello of %s", bytesOf(int64(h.ClientSize)))
+	if h.ClientSize != nil && *h.ClientSize > 0 {
+		add(true, "ClientHello of %s", bytesOf(int64(*h.ClientSize)))
+	}
 	add(h.ServerSize > 0, "server's flight %s", bytesOf(int64(h.ServerSize)))
 	add(h.HelloRetry, "with a HelloRetryRequest")
 	add(h.Resumed, "resumed")
@@ -71,7 +73,7 @@ func quicFacts(q *lab.QUICFacts) string {
 			parts = append(parts, fmt.Sprintf(format, a...))
 		}
 	}
-	add(q.Version != "", "connection IDs of %d B (client) and %d B (server)", q.ClientID, q.ServerID)
+	add(q.ClientID != nil || q.ServerID != nil, "connection IDs of %s (client) and %s (server)", idLength(q.ClientID), idLength(q.ServerID))
 	add(q.VersionNegotiation, "after a version negotiation")
 	add(q.Retry, "after a Retry")
 	if q.SentBefore != nil && q.ReceivedBefore != nil {
@@ -93,6 +95,14 @@ func quicFacts(q *lab.QUICFacts) string {
 	add(q.Migrations > 0, "%s", plural(q.Migrations, "change of the client's address", "changes of the client's address"))
 	add(q.Undecrypted > 0, "%s that could not be opened", plural(q.Undecrypted, "packet", "packets"))
 	return strings.Join(parts, ", ")
+}
+
+// idLength is the length of a connection ID, where it was seen.
+func idLength(n *int) string {
+	if n == nil {
+		return "unknown length"
+	}
+	return fmt.Sprintf("%d B", *n)
 }
 
 func senderFacts(s lab.SenderFacts) string {

@@ -75,7 +75,7 @@ func good() Story {
 		Conversations: []lab.Conversation{{
 			Transport: "tcp", Client: client.String(), Server: server.String(), Packets: 71,
 			Handshake: &lab.Handshake{TLS: "1.3", ServerName: "server.test", Offered: []string{"h2"}, ALPN: "h2", Suite: "TLS_AES_128_GCM_SHA256",
-				Group: "X25519MLKEM768", ClientSize: 512, ServerSize: 1548, EarlyData: "none", Tickets: 1, RoundTrips: ptr(2.0)},
+				Group: "X25519MLKEM768", ClientSize: ptr(512), ServerSize: 1548, EarlyData: "none", Tickets: 1, RoundTrips: ptr(2.0)},
 			Up: lab.SenderFacts{Payload: ptr(int64(665)), Retransmitted: ptr(int64(0)), FirstFlight: ptr(int64(517)), Recoveries: &lab.Recoveries{}},
 			Down: lab.SenderFacts{Payload: ptr(int64(62364)), Retransmitted: ptr(int64(1448)), Recoveries: &lab.Recoveries{Fast: 1},
 				InitialWindow: ptr(int64(14480)), InitialWindowPackets: ptr(10), Backoff: ptr(0.7), CC: "cubic", CCWhy: "0.7 of the window is left after a loss"},
@@ -94,8 +94,8 @@ func stalled() Story {
 		Connections: 1,
 		Conversations: []lab.Conversation{{
 			Transport: "quic", Client: client.String(), Server: server.String(), Packets: 19,
-			Handshake: &lab.Handshake{TLS: "1.3", ServerName: hostile, Offered: []string{hostile}, ClientSize: 300, EarlyData: "accepted", EarlyBytes: 60},
-			QUIC: &lab.QUICFacts{Version: "1", ClientID: 0, ServerID: 4, SentBefore: ptr(int64(3600)), ReceivedBefore: ptr(int64(1200)),
+			Handshake: &lab.Handshake{TLS: "1.3", ServerName: hostile, Offered: []string{hostile}, ClientSize: ptr(300), EarlyData: "accepted", EarlyBytes: 60},
+			QUIC: &lab.QUICFacts{Version: "1", ClientID: ptr(0), ServerID: ptr(4), SentBefore: ptr(int64(3600)), ReceivedBefore: ptr(int64(1200)),
 				Amplification: ptr(3.0), Blocked: true, SmallestInitialUp: ptr(1200), Coalesced: 2},
 			Down: lab.SenderFacts{Payload: ptr(int64(15600)), Recoveries: &lab.Recoveries{PTO: 2}},
 		}},

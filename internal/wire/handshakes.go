@@ -97,7 +97,7 @@ func (r *Reading) handshake(a About, c *Connection) *lab.Handshake {
 	}
 	out := &lab.Handshake{
 		TLS: h.Version, ServerName: h.ServerName, Offered: nonNil(h.Offered), ALPN: h.ALPN,
-		Suite: h.Suite, Group: h.Group, ClientSize: h.ClientSize, ServerSize: h.ServerFlight,
+		Suite: h.Suite, Group: h.Group, ClientSize: ifSeen(h.ClientSize, 1), ServerSize: h.ServerFlight,
 		HelloRetry: h.HelloRetry, Resumed: h.Resumed, Tickets: h.Tickets, EarlyBytes: h.EarlyBytes,
 	}
 	switch {
@@ -117,6 +117,14 @@ func (r *Reading) handshake(a About, c *Connection) *lab.Handshake {
 	return out
 }
 
+// ifSeen is a number that was seen: it is least or more; nil: it was not.
+func ifSeen(n, least int) *int {
+	if n < least {
+		return nil
+	}
+	return &n
+}
+
 func nonNil(list []string) []string {
 	if list == nil {
 		return []string{}
@@ -134,8 +142,8 @@ func (r *Reading) quicFacts(c *Connection) *lab.QUICFacts {
 	q := c.quic
 	f := &lab.QUICFacts{
 		Version:    versionName(q.conn.Version()),
-		ClientID:   max(q.conn.IDLength(lab.Up), 0),
-		ServerID:   max(q.conn.IDLength(lab.Down), 0),
+		ClientID:   ifSeen(q.conn.IDLength(lab.Up), 0),
+		ServerID:   ifSeen(q.conn.IDLength(lab.Down), 0),
 		KeyUpdates: keyUpdates(q.conn.KeyUpdates(lab.Up), q.conn.KeyUpdates(lab.Down)),
 	}
 	began := false // an Initial of the client could be read

@@ -52,6 +52,7 @@ func (b *reader) packet(i int) {
 	p := &b.Capture.Packets[i]
 	e := &b.Events[i]
 	*e = Event{Packet: p, Conn: -1, AckOffset: -1}
+	b.packets = i + 1
 	var err error
 	e.IP, err = ip.Parse(p.Data)
 	switch {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"sort"
 
 	"github.com/samewire/samewire/internal/lab"
@@ -46,6 +47,12 @@ func (t *tlsData) read(i int, data []byte) {
 	d := t.r.Events[i].Way
 	rejected := isFalse(t.tls.Hello().EarlyAccepted)
 	for _, m := range t.tls.Read(d, data) {
+		if t.r.full() {
+			t.r.tooMany()
+			t.lost(d)
+			t.conn.Unread[d] = i + 1
+			return
+		}
 		if m.Kind == tls.ApplicationData && m.Opened {
 			t.content(d, m)
 			continue
@@ -155,9 +162,33 @@ func (t *tlsData) finish() {
 	}
 }
 
+// Messages of all packets of a capture are noted up to so many, and so many more
+// for each packet: in memory a message takes some thirty times the bytes of the
+// shortest record, and packets full of them must not take it all.
+const (
+	freeMessages      = 1 << 17
+	messagesPerPacket = 8
+)
+
+// full says whether no more messages are noted.
+func (r *Reading) full() bool { return r.noted >= freeMessages+messagesPerPacket*r.packets }
+
+// tooMany tells in the packet being read that its messages are too many, whatever
+// else could not be read of it.
+func (r *Reading) tooMany() {
+	if r.packets > 0 {
+		r.Events[r.packets-1].Problem = fmt.Sprintf("more than %d messages a packet, of all packets so far", messagesPerPacket)
+	}
+}
+
 // note adds a message to those of a connection, and to the event that carried
 // its last byte first.
 func (c *Connection) note(r *Reading, d lab.Direction, u unit, note string) {
+	if r.full() {
+		r.tooMany()
+		return
+	}
+	r.noted++
 	c.units[d] = append(c.units[d], u)
 	first, last := u.on.carrier(u.begin), u.on.carrier(u.end-1)
 	if first < 0 || last < 0 {

@@ -17,6 +17,8 @@ type Reading struct {
 	// Events has what was read of each packet of the capture, at the same index.
 	Events      []Event
 	Connections []*Connection
+
+	packets, noted int // read, and messages noted, so far; see note
 }
 
 // Event is one packet, read.

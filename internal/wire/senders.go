@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/wire/ip"
+	"github.com/samewire/samewire/internal/wire/quic"
 )
 
 // senders writes what each connection shows of its two senders.
@@ -25,11 +27,16 @@ func (r *Reading) senderFacts(a About, conn int, d lab.Direction) (s lab.SenderF
 		again += int64(h.sent[i].Again)
 	}
 	s.Payload, s.Retransmitted = &payload, &again
+	if r.oneSided(conn, d) {
+		return s
+	}
 	episodes := h.recoveries()
 	s.Recoveries = tally(episodes)
-	first := h.firstFlight()
-	s.FirstFlight = &first
-	s.InitialWindow, s.InitialWindowPackets = h.initialWindow(a)
+	if r.opening(conn) {
+		first := h.firstFlight()
+		s.FirstFlight = &first
+		s.InitialWindow, s.InitialWindowPackets = h.initialWindow(a)
+	}
 	h.congestion(a, episodes, &s)
 	return s
 }
@@ -60,6 +67,38 @@ func (r *Reading) accountable(conn int) bool {
 		}
 	}
 	return true
+}
+
+// opening says whether a connection was seen from its beginning: of TCP a SYN of
+// either side. QUIC's packets cannot be opened without that.
+func (r *Reading) opening(conn int) bool {
+	c := r.Connections[conn]
+	if c.Transport != "tcp" {
+		return true
+	}
+	for _, i := range c.Events {
+		if r.Events[i].IP.TCP.Flags&ip.SYN != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// oneSided says whether of a connection nothing was captured but what the host
+// sent that sends in direction d, although that shows that it heard the other.
+func (r *Reading) oneSided(conn int, d lab.Direction) (heard bool) {
+	for _, i := range r.Connections[conn].Events {
+		e := &r.Events[i]
+		if e.Way != d {
+			return false
+		}
+		heard = heard || e.IP.Proto == ip.ProtoTCP && e.IP.TCP.Flags&ip.ACK != 0
+		for k := range e.QUIC {
+			kind := e.QUIC[k].Kind
+			heard = heard || kind == quic.Handshake || kind == quic.OneRTT
+		}
+	}
+	return heard
 }
 
 // ended says whether the load was over at a time: what is sent then closes the

@@ -14,6 +14,7 @@ func TestSenderProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		transport := rapid.SampledFrom([]string{"tcp", "quic"}).Draw(t, "transport")
 		h := byHand(transport)
+		h.event(lab.Up, 0, 0, 60, 0) // both sides were captured
 		at, lost, sent, bytes := 0.0, 0, 0, int64(0)
 		for number := range rapid.IntRange(1, 120).Draw(t, "packets") {
 			at += rapid.SampledFrom([]float64{0, 0, 0.01, 1, 40, 300}).Draw(t, "pause")

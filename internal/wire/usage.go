@@ -90,9 +90,12 @@ const points = 64
 
 // inFlightOf fills what all connections together had in flight.
 func (r *Reading) inFlightOf(u *lab.Usage, d lab.Direction, from, to time.Duration) {
+	if len(r.Connections) == 0 {
+		return // what the packets are of is not known
+	}
 	var list []change
 	for i := range r.Connections {
-		if !r.accountable(i) {
+		if !r.accountable(i) || r.oneSided(i, d) {
 			return
 		}
 		list = append(list, r.newHalf(i, d).changes()...)

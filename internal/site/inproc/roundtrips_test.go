@@ -94,7 +94,7 @@ func TestHandshakeFacts(t *testing.T) {
 	}{
 		{"h2", web{protocol: lab.H2}, func(h *lab.Handshake, q *lab.QUICFacts) bool {
 			return q == nil && h.TLS == "1.3" && h.ALPN == "h2" && h.ServerName == lab.ServerName && !h.HelloRetry && !h.Resumed &&
-				h.EarlyData == "none" && h.ServerSize > 500 && h.ClientSize > 200
+				h.EarlyData == "none" && h.ServerSize > 500 && h.ClientSize != nil && *h.ClientSize > 200
 		}},
 		{"h3", web{protocol: lab.H3}, func(h *lab.Handshake, q *lab.QUICFacts) bool {
 			return h.TLS == "1.3" && h.ALPN == "h3" && q.Version == "1" && !q.Retry && !q.Blocked && q.Undecrypted == 0 &&

@@ -66,9 +66,9 @@ type pair struct {
 
 // way tells the direction of a packet.
 //
-// Properties that an edit must keep: a SYN, SYN-ACK or QUIC Initial decides
-// for its conversation; without one the lower port is the server's; all packets
-// of a conversation agree, but those before a SYN.
+// Properties that an edit must keep: a SYN or SYN-ACK decides for its
+// conversation, and of UDP the first packet (see speaker); without one the lower
+// port is the server's; all packets of a conversation agree, but those before a SYN.
 func (s *sides) way(data []byte) lab.Direction {
 	k, err := ip.Parse(data)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *sides) way(data []byte) lab.Direction {
 	case k.Proto == ip.ProtoTCP && k.TCP.Flags&(ip.SYN|ip.ACK) == ip.SYN|ip.ACK:
 		isClient = false
 	case !known && k.Proto == ip.ProtoUDP && len(k.Payload) > 0 && k.Payload[0]&0x80 != 0:
-		isClient = true // the first long header is the client's Initial (RFC 8999)
+		isClient = speaker(k.Payload, k.Source.Port(), k.Dest.Port())
 	case !known:
 		isClient = k.Source.Port() >= k.Dest.Port()
 	}
@@ -94,4 +94,59 @@ func (s *sides) way(data []byte) lab.Direction {
 		return lab.Up
 	}
 	return lab.Down
+}
+
+// wellKnown says whether a port is one of a server's: those of the system (RFC
+// 6335, section 6), and what QUIC is tried on.
+func wellKnown(port uint16) bool { return port < 1024 || port == 4433 || port == 8443 }
+
+// speaker says whether the first packet of a conversation over UDP, one with a
+// long header, is the client's. Some kinds have one side only that sends them (RFC
+// 9000, section 17.2; RFC 9369, section 3.2); else a port that is a server's
+// decides, since the client's packets may be missing; and where there is none an
+// Initial is the client's, which is the first to send one, and any other packet of
+// the higher port.
+func speaker(payload []byte, from, to uint16) bool {
+	kind, known := longKind(payload)
+	switch {
+	case known && (kind == kindRetry || kind == kindNegotiation):
+		return false
+	case known && kind == kindZeroRTT:
+		return true
+	case wellKnown(from) != wellKnown(to):
+		return wellKnown(to)
+	case !known || kind == kindInitial:
+		return true
+	default:
+		return from >= to
+	}
+}
+
+// The kinds of packets with a long header, by their bits in version 1; and one
+// that has none.
+const (
+	kindInitial = iota
+	kindZeroRTT
+	kindHandshake
+	kindRetry
+	kindNegotiation
+)
+
+// longKind is the kind of a packet with a long header, in the versions that are
+// known.
+func longKind(payload []byte) (kind int, known bool) {
+	if len(payload) < 5 {
+		return 0, false
+	}
+	kind = int(payload[0] >> 4 & 3)
+	switch binary.BigEndian.Uint32(payload[1:]) {
+	case 0:
+		return kindNegotiation, true
+	case 1:
+		return kind, true
+	case 0x6b3343cf: // version 2: one more than in version 1
+		return (kind + 3) & 3, true
+	default:
+		return 0, false
+	}
 }
