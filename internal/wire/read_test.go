@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/wire/hostile"
 	"github.com/samewire/samewire/internal/wire/ip"
 )
 
@@ -251,7 +252,8 @@ func TestArrived(t *testing.T) {
 
 // FuzzRead reads arbitrary packets: bytes are cut into packets, each with its
 // length, direction, time and fate before it.
-func FuzzRead(f *testing.F) {
+func FuzzRead(tf *testing.F) {
+	f := hostile.Wrap(tf)
 	var seed []byte
 	for _, s := range flightOf(10, 2) {
 		p := s.packet()

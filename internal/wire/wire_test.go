@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/wire/hostile"
 )
 
 const flagRST = 0x04
@@ -356,7 +357,8 @@ func TestDigestIsCutAtTheEnd(t *testing.T) {
 	}
 }
 
-func FuzzSee(f *testing.F) {
+func FuzzSee(tf *testing.F) {
+	f := hostile.Wrap(tf)
 	f.Add(ip4(protoTCP, tcp(5000, 443, 100, flagSYN, 10)), false)
 	f.Add(ip6(protoTCP, tcp(5000, 443, 100, flagSYN, 10)), true)
 	f.Add(ip4(protoUDP, udp(1, 443, long(quicV1, 0, "12345678", "abcd"))), false)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/wire/hostile"
 	"github.com/samewire/samewire/internal/wire/http"
 )
 
@@ -141,7 +142,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-func FuzzConn(f *testing.F) {
+func FuzzConn(tf *testing.F) {
+	f := hostile.Wrap(tf)
 	f.Add("http/1.1", []byte("GET / HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"), []byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"), byte(3))
 	f.Add("h2", []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x01\x01\x05\x00\x00\x00\x01\x82"), []byte("\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x04\x00\x00\xff\xff\x00\x00\x01\x01\x05\x00\x00\x00\x01\x88"), byte(1))
 	f.Add("", []byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x04\x08\x00\x00\x00\x00\x00\x00\x00\x00\x01"), []byte("\x00\x00\x05\x05\x0c\x00\x00\x00\x01\x00\x00\x00\x00\x02"), byte(2))

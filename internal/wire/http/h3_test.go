@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/wire/hostile"
 	"github.com/samewire/samewire/internal/wire/http"
 )
 
@@ -72,7 +73,8 @@ up broken 4 [0,3) the stream ends within a frame
 	}
 }
 
-func FuzzH3(f *testing.F) {
+func FuzzH3(tf *testing.F) {
+	f := hostile.Wrap(tf)
 	f.Add(uint64(2), []byte("\x00\x04\x05\x06\x80\x01\x00\x00\x07\x01\x08"), byte(1))
 	f.Add(uint64(0), []byte("\x40\x21\x01x\x01\x02ab\x00\x40\x03cde"), byte(2))
 	f.Add(uint64(15), []byte("\x01\x40\x05\x01\x01h"), byte(3))

@@ -12,6 +12,7 @@ import (
 	"github.com/gopacket/gopacket/layers"
 	"pgregory.net/rapid"
 
+	"github.com/samewire/samewire/internal/wire/hostile"
 	"github.com/samewire/samewire/internal/wire/ip"
 )
 
@@ -197,7 +198,8 @@ func TestParseAllocatesNothing(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParse(tf *testing.F) {
+	f := hostile.Wrap(tf)
 	f.Add(build(f, v4(layers.IPProtocolTCP), &layers.TCP{}, gopacket.Payload("x")))
 	f.Add(build(f, v6(layers.IPProtocolUDP), &layers.UDP{}, gopacket.Payload("x")))
 	f.Add(build(f, v6(0), gopacket.Payload("\x3c\x00\x01\x04\x00\x00\x00\x00\x2c\x00\x01\x04\x00\x00\x00\x00\x11\x00\x00\x01\x00\x00\x00\x01\x00\x05\x00\x06\x00\x08\x00\x00")))

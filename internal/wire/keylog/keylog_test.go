@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/samewire/samewire/internal/wire/hostile"
 	"github.com/samewire/samewire/internal/wire/keylog"
 )
 
@@ -52,7 +53,8 @@ func TestParseNamesOnlySomeErrors(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParse(tf *testing.F) {
+	f := hostile.Wrap(tf)
 	f.Add([]byte("CLIENT_RANDOM " + strings.Repeat("0a", 32) + " 0102\n# x\nbroken"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		log, _ := keylog.Parse(data)

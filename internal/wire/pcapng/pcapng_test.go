@@ -17,6 +17,7 @@ import (
 
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/wire"
+	"github.com/samewire/samewire/internal/wire/hostile"
 )
 
 // genPacket makes packets with any content: what they hold is not looked at.
@@ -216,7 +217,8 @@ func TestNoCapture(t *testing.T) {
 
 // FuzzRead holds that nothing panics, and that what was read can be written and
 // read again.
-func FuzzRead(f *testing.F) {
+func FuzzRead(tf *testing.F) {
+	f := hostile.Wrap(tf)
 	small := &wire.Capture{
 		Name: "seed", Secrets: []byte("CLIENT_RANDOM 01 02\n"), Skipped: 3, Gap: 1,
 		Packets: []wire.Packet{

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/wire/hostile"
 )
 
 // datagramsOf cuts fuzzed bytes into datagrams: a byte with the direction and the
@@ -47,7 +48,8 @@ func checkPackets(t *testing.T, payload []byte, packets []Packet) {
 }
 
 // FuzzRead reads arbitrary datagrams, with and without secrets.
-func FuzzRead(f *testing.F) {
+func FuzzRead(tf *testing.F) {
+	f := hostile.Wrap(tf)
 	crafted := kept(f)
 	for _, version := range []uint32{Version1, Version2} {
 		f.Add(written(crafted.packets(version)))
@@ -80,7 +82,8 @@ func FuzzRead(f *testing.F) {
 
 // FuzzPlain reads arbitrary plaintext in packets that authenticate: frames,
 // CRYPTO streams and what follows from them.
-func FuzzPlain(f *testing.F) {
+func FuzzPlain(tf *testing.F) {
+	f := hostile.Wrap(tf)
 	for _, good := range goodFrames {
 		f.Add(unhex(f, good.digits), byte(0))
 	}
@@ -110,7 +113,8 @@ func FuzzPlain(f *testing.F) {
 	})
 }
 
-func FuzzParams(f *testing.F) {
+func FuzzParams(tf *testing.F) {
+	f := hostile.Wrap(tf)
 	f.Add(unhex(f, "0002aabb01024e20030245ac0401050c000f001001cc11086b3343cf00000001"))
 	f.Add(unhex(f, "0d2dc6120002005000000000000000000000000000000000000004010203040102030405060708090a0b0c0d0e0f10"))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -7,12 +7,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/wire/hostile"
 	wire "github.com/samewire/samewire/internal/wire/tls"
 )
 
 // FuzzConn: hostile records never panic, pieces of any size say the same, and
 // messages stay within what came.
-func FuzzConn(f *testing.F) {
+func FuzzConn(tf *testing.F) {
+	f := hostile.Wrap(tf)
 	var keys []byte
 	for _, s := range scenarios {
 		k := s.load(f)
@@ -47,7 +49,8 @@ func FuzzConn(f *testing.F) {
 }
 
 // FuzzMessages is the same for bare handshake messages.
-func FuzzMessages(f *testing.F) {
+func FuzzMessages(tf *testing.F) {
+	f := hostile.Wrap(tf)
 	hello := func(s scenario) []byte { return s.load(f).writes[0].data[5:] }
 	f.Add(hello(scenarios[0]), []byte("\x08\x00\x00\x02\x00\x00"), byte(3))
 	f.Add(hello(scenarios[3]), []byte("\x02\x00\x00\x26\x03\x03"+string(bytes.Repeat([]byte{1}, 32))+"\x00\x13\x01\x00"), byte(9))

@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"github.com/samewire/samewire/internal/lab"
+	"github.com/samewire/samewire/internal/wire/hostile"
 	"github.com/samewire/samewire/internal/wire/keylog"
 )
 
 // FuzzOpened: what is in a record that opens is as hostile as any other.
-func FuzzOpened(f *testing.F) {
+func FuzzOpened(tf *testing.F) {
+	f := hostile.Wrap(tf)
 	log, err := keylog.Parse([]byte("CLIENT_TRAFFIC_SECRET_0 " + strings.Repeat("00", 32) + " " + strings.Repeat("07", 32)))
 	if err != nil {
 		f.Fatal(err)
