@@ -239,7 +239,7 @@ func TestRunChecksItsPaths(t *testing.T) {
 				break
 			}
 		}
-		if got := strings.Contains(string(said), "delay, rate and MTU of 1 paths checked"); err != nil || got != want {
+		if got := strings.Contains(string(said), "delay, rate and MTU of 1 path checked"); err != nil || got != want {
 			t.Errorf("run %s: checked is %v, want %v: %v: %s", flag, got, want, err, said)
 		}
 	}
