@@ -236,25 +236,11 @@ func (x *autopsy) morsels(s Sent) []morsel {
 func (x *autopsy) packet(s Sent) *quic.Packet {
 	e := &x.r.Events[s.Event]
 	for i := range e.QUIC {
-		if p := &e.QUIC[i]; p.Opened && p.Number == s.Number && spaceOf(p.Kind) == s.Space {
+		if p := &e.QUIC[i]; p.Opened && p.Number == s.Number && space(p.Kind) == s.Space {
 			return p
 		}
 	}
 	return nil
-}
-
-// space is the packet number space of a kind of packet; -1: it has none.
-func spaceOf(k quic.Kind) int {
-	switch k {
-	case quic.Initial:
-		return 0
-	case quic.Handshake:
-		return 1
-	case quic.ZeroRTT, quic.OneRTT:
-		return 2
-	default:
-		return -1
-	}
 }
 
 // hear notes the messages of a packet.
@@ -303,7 +289,7 @@ func (x *autopsy) reached(e *Event, of channel) bool {
 				if !arrived.of(of).has(0, int64(f.Offset)+int64(f.Length)) || f.Fin && !arrived.of(channel{finStream, f.Stream}).has(0, 1) {
 					return false
 				}
-			case f.Kind == quic.Crypto && of.kind == cryptoStream && spaceOf(p.Kind) == int(of.id):
+			case f.Kind == quic.Crypto && of.kind == cryptoStream && space(p.Kind) == int(of.id):
 				if !arrived.of(of).has(0, int64(f.Offset)+int64(f.Length)) {
 					return false
 				}

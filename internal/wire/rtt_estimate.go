@@ -14,6 +14,12 @@ func (e *rttEstimate) sample(rtt time.Duration) {
 		e.smoothed, e.variation = rtt, rtt/2
 		return
 	}
-	e.variation += ((e.smoothed - rtt).Abs() - e.variation) / 4
-	e.smoothed += (rtt - e.smoothed) / 8
+	smooth(&e.smoothed, &e.variation, rtt, 1)
+}
+
+// smooth takes a further round trip into account, of which n are expected in each
+// (RFC 6298, section 2; RFC 7323, appendix G; RFC 9002, section 5.3).
+func smooth(smoothed, variation *time.Duration, rtt time.Duration, n int) {
+	*variation += ((*smoothed - rtt).Abs() - *variation) / time.Duration(4*n)
+	*smoothed += (rtt - *smoothed) / time.Duration(8*n)
 }

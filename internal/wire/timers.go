@@ -32,8 +32,7 @@ func (t *tempo) sample(at, rtt time.Duration, n int) {
 		t.smoothed, t.variation = rtt, rtt/2
 		return
 	}
-	t.variation += ((t.smoothed - rtt).Abs() - t.variation) / time.Duration(4*n)
-	t.smoothed += (rtt - t.smoothed) / time.Duration(8*n)
+	smooth(&t.smoothed, &t.variation, rtt, n)
 }
 
 // measure is the round trip as the sender in direction d had measured it when the
