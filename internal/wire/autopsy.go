@@ -234,13 +234,7 @@ func (x *autopsy) morsels(s Sent) []morsel {
 
 // packet returns the QUIC packet of s; nil where it cannot be found.
 func (x *autopsy) packet(s Sent) *quic.Packet {
-	e := &x.r.Events[s.Event]
-	for i := range e.QUIC {
-		if p := &e.QUIC[i]; p.Opened && p.Number == s.Number && space(p.Kind) == s.Space {
-			return p
-		}
-	}
-	return nil
+	return x.r.Events[s.Event].carrierOf(s)
 }
 
 // hear notes the messages of a packet.

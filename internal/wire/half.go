@@ -91,9 +91,14 @@ func (h *half) end(i int) int64 {
 
 // packet is the QUIC packet that one of sent is; nil where it is not there.
 func (h *half) packet(i int) *quic.Packet {
-	packets := h.event(i).QUIC
-	for j := range packets {
-		if p := &packets[j]; p.Number == h.sent[i].Number && p.Opened && space(p.Kind) == h.sent[i].Space {
+	return h.event(i).carrierOf(h.sent[i])
+}
+
+// carrierOf is the QUIC packet of the datagram that a Sent is; nil: it could not be
+// opened.
+func (e *Event) carrierOf(s Sent) *quic.Packet {
+	for i := range e.QUIC {
+		if p := &e.QUIC[i]; p.Opened && p.Number == s.Number && space(p.Kind) == s.Space {
 			return p
 		}
 	}

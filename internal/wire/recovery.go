@@ -193,7 +193,7 @@ func (s *recoverer) again(i, b int) recoveryKind {
 		return noRecovery
 	case (s.newest[s.sent[b].Space] > b || s.duplicates >= 3) && !s.late(i):
 		return fastRecovery
-	case s.at(i)-s.at(b) < time.Millisecond: // the granularity of timers (RFC 9002, section 6.1.2)
+	case s.at(i)-s.at(b) < granularity:
 		return s.same(i)
 	case s.quic:
 		return byPTO
