@@ -67,7 +67,12 @@ type Stack struct {
 	CC string `json:"cc"`
 	// InitCwnd is TCP's initial window in segments, set by the lab on both hosts.
 	InitCwnd int `json:"initcwnd"`
+	// Pacing of the QUIC side: empty is as the program has it, PacingOff is none.
+	Pacing string `json:"pacing"`
 }
+
+// PacingOff has QUIC send without pacing, all that its window allows at once.
+const PacingOff = "off"
 
 // Embedded is the name of samewire's own server and client.
 const Embedded = "embedded"

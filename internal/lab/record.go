@@ -39,18 +39,21 @@ type Sample struct {
 
 // The metrics.
 const (
-	Duration   = "duration"    // s: from the load's start to its last byte
-	TTFB       = "ttfb"        // s: from the load's start to the first byte of the first response
-	Goodput    = "goodput"     // bit/s: body bytes over duration
-	RoundTrips = "round_trips" // 1: to the first byte, read off the wire
-	CPUClient  = "cpu_client"  // s
-	CPUServer  = "cpu_server"  // s
+	Duration    = "duration"     // s: from the load's start to its last byte
+	TTFB        = "ttfb"         // s: from the load's start to the first byte of the first response
+	FirstObject = "first_object" // s: from the load's start to the end of the first response
+	LastObject  = "last_object"  // s: from the load's start to the end of the last response
+	Goodput     = "goodput"      // bit/s: body bytes over duration
+	RoundTrips  = "round_trips"  // 1: to the first byte, read off the wire
+	CPUClient   = "cpu_client"   // s
+	CPUServer   = "cpu_server"   // s
 )
 
 // Metrics lists all metrics, each with its unit, in the order of reports.
 func Metrics() []Sample {
 	return []Sample{
-		{Metric: Duration, Unit: "s"}, {Metric: TTFB, Unit: "s"}, {Metric: Goodput, Unit: "bit/s"},
+		{Metric: Duration, Unit: "s"}, {Metric: TTFB, Unit: "s"},
+		{Metric: FirstObject, Unit: "s"}, {Metric: LastObject, Unit: "s"}, {Metric: Goodput, Unit: "bit/s"},
 		{Metric: RoundTrips, Unit: "1"}, {Metric: CPUClient, Unit: "s"}, {Metric: CPUServer, Unit: "s"},
 	}
 }

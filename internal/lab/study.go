@@ -12,6 +12,7 @@ type Study struct {
 	Sites     []SiteName
 	Stacks    []Stack
 	Reps      int
+	Auto      *Auto         // nil: Reps repetitions of each comparison
 	Timeout   time.Duration // limit of one run, in the run's own time
 	Seed      uint64
 	// Equalise makes TCP match the QUIC side: Reno, and quic-go's initial
@@ -37,6 +38,24 @@ type Cell struct {
 	Stack    Stack    `json:"stack"`
 	Site     SiteName `json:"site"`
 	Protocol Protocol `json:"protocol"`
+	// Arm tells a cell that is measured again from itself: empty, or ArmAA.
+	Arm string `json:"arm"`
+}
+
+// ArmAA is the arm of a comparison's first protocol that is measured twice, with
+// fates of its own: what differs between the two is noise, and no claim may be
+// smaller than it.
+const ArmAA = "aa"
+
+// Auto is the rule by which repetitions end: for each comparison by itself, once
+// Min blocks are there and the interval of every pair of protocols is narrower
+// than Width; at Max blocks, or when Budget is spent, whatever was reached. It is
+// fixed before the first run.
+type Auto struct {
+	Width  float64       `json:"width"`     // of the 95 % interval of a ratio: high/low − 1
+	Min    int           `json:"min"`       // blocks
+	Max    int           `json:"max"`       // blocks
+	Budget time.Duration `json:"budget_ns"` // real time for all runs of a site; 0 is no limit
 }
 
 // Run is one execution of a cell.
@@ -48,6 +67,9 @@ type Run struct {
 	Seed     uint64        `json:"seed"`  // of the link's fates; the same for every protocol and site of a block
 	Timeout  time.Duration `json:"timeout_ns"`
 	Lateness time.Duration `json:"lateness_ns"`
+	// Repeats is the repetition that this one repeats, since the machine had
+	// changed while that was carried out; 0: none.
+	Repeats int `json:"repeats"`
 	// Authority is the seed of the study's certificate authority.
 	Authority uint64 `json:"authority"`
 }
@@ -61,6 +83,9 @@ type Plan struct {
 	Question string `json:"question"`
 	Seed     uint64 `json:"seed"`
 	Reps     int    `json:"reps"`
+	// Auto is the rule by which repetitions end before Reps; null: all are
+	// carried out.
+	Auto *Auto `json:"auto"`
 	// Backend is what moves the packets on the site kernel: "tun" (samewire's own
 	// link) or "netem" (the kernel's). Empty where the plan has no runs there, and
 	// in plans of before it was told: those had "tun".

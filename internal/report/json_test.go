@@ -127,7 +127,7 @@ func is(name string, v any) bool {
 
 func TestJSONFollowsTheSchema(t *testing.T) {
 	s := readSchema(t)
-	for name, out := range map[string]stats.Output{"example": example(), "nothing": stats.Summarise(lab.Plan{}, nil)} {
+	for name, out := range map[string]stats.Output{"example": example(), "nothing": stats.Summarise(lab.Plan{}, nil, nil)} {
 		var v any
 		if err := json.Unmarshal(jsonOf(t, out), &v); err != nil {
 			t.Fatal(err)

@@ -83,7 +83,7 @@ func (s *study) addStack(stack lab.Stack, p lab.Path, l lab.Load, site lab.SiteN
 }
 
 func (s *study) output(name string) stats.Output {
-	return stats.Summarise(lab.Plan{Samewire: "0.1.0", Study: name, Seed: 1}, s.records)
+	return stats.Summarise(lab.Plan{Samewire: "0.1.0", Study: name, Seed: 1}, s.records, nil)
 }
 
 func example() stats.Output {
@@ -191,7 +191,7 @@ func TestTextStacks(t *testing.T) {
 }
 
 func TestTextOfNothing(t *testing.T) {
-	golden(t, "nothing.txt", text(t, stats.Summarise(lab.Plan{Study: "none", Seed: 3, Runs: make([]lab.Run, 4)}, nil), Options{}))
+	golden(t, "nothing.txt", text(t, stats.Summarise(lab.Plan{Study: "none", Seed: 3, Runs: make([]lab.Run, 4)}, nil, nil), Options{}))
 }
 
 // The table of three protocols on two sites fits into 100 columns, even when

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/samewire/samewire/internal/lab"
@@ -161,6 +162,9 @@ func samples(r lab.Record, report lab.Report) []lab.Sample {
 		}
 	}
 	set(lab.TTFB, firstByte(report.Requests))
+	first, last := objects(report.Requests)
+	set(lab.FirstObject, first)
+	set(lab.LastObject, last)
 	set(lab.CPUClient, r.Client.CPU)
 	set(lab.CPUServer, r.Server.CPU)
 	set(lab.RoundTrips, r.Wire.RoundTrips)
@@ -188,4 +192,25 @@ func firstByte(requests []lab.Request) *float64 {
 		}
 	}
 	return first
+}
+
+// objects are the times from the load's start to the ends of the first and of the
+// last response that ended well; no last one unless all did.
+func objects(requests []lab.Request) (first, last *float64) {
+	for _, q := range requests {
+		if q.Outcome != lab.OK || q.Total == nil {
+			continue
+		}
+		end := q.Start + *q.Total
+		if first == nil || end < *first {
+			first = &end
+		}
+		if last == nil || end > *last {
+			last = &end
+		}
+	}
+	if slices.ContainsFunc(requests, func(q lab.Request) bool { return q.Outcome != lab.OK || q.Total == nil }) {
+		last = nil
+	}
+	return first, last
 }

@@ -11,7 +11,12 @@ type Output struct {
 	Seed     uint64    `json:"seed"`
 	Results  []Result  `json:"results"`
 	Verdicts []Verdict `json:"verdicts"`
-	Warnings []string  `json:"warnings"`
+	// Resolutions are what the A/A arms showed: what two series of the same cell
+	// differ by.
+	Resolutions []Resolution `json:"resolutions"`
+	// Agreements say how well the time of each site here agrees with protocol time.
+	Agreements []Agreement `json:"agreements"`
+	Warnings   []string    `json:"warnings"`
 
 	// Cells is what the results were made from, in the same order.
 	Cells []Cell `json:"-"`
@@ -26,6 +31,9 @@ type Result struct {
 	Server   string       `json:"server"`
 	Client   string       `json:"client"`
 	CC       string       `json:"cc"` // that the lab set for TCP
+	TLS      string       `json:"tls"`
+	InitCwnd int          `json:"initcwnd"` // that the lab set for TCP
+	Pacing   string       `json:"pacing"`   // of QUIC; empty is as the program has it
 
 	Metric   string              `json:"metric"`
 	Unit     string              `json:"unit"`
@@ -33,31 +41,108 @@ type Result struct {
 	OK       int                 `json:"ok"`
 	Outcomes map[lab.Outcome]int `json:"outcomes"`
 
-	Median    *float64 `json:"median"` // null when censored or not measured
-	Low       *float64 `json:"low"`
-	High      *float64 `json:"high"`
-	Best      *float64 `json:"best"`  // of the runs that finished
-	Worst     *float64 `json:"worst"` // of the runs that finished
-	Predicted *float64 `json:"predicted"`
-	Flags     []Flag   `json:"flags"`
+	Median *float64 `json:"median"` // null when censored or not measured
+	Low    *float64 `json:"low"`
+	High   *float64 `json:"high"`
+	Best   *float64 `json:"best"`  // of the runs that finished
+	Worst  *float64 `json:"worst"` // of the runs that finished
+	Q1     *float64 `json:"q1"`    // lower quartile, by Kaplan and Meier
+	Q3     *float64 `json:"q3"`    // upper quartile
+	// RestrictedMean is the mean with every run cut off at the time limit; of
+	// metrics in seconds only.
+	RestrictedMean *float64 `json:"restricted_mean"`
+	Predicted      *float64 `json:"predicted"`
+	Flags          []Flag   `json:"flags"`
 }
 
 // Verdict compares two protocols of one comparison.
 type Verdict struct {
-	Path    string       `json:"path"`
-	Load    string       `json:"load"`
-	Site    lab.SiteName `json:"site"`
-	Server  string       `json:"server"`
-	Client  string       `json:"client"`
-	CC      string       `json:"cc"`
-	A       lab.Protocol `json:"a"`
-	B       lab.Protocol `json:"b"`
-	Metric  string       `json:"metric"`
-	Ratio   *float64     `json:"ratio"` // a over b
-	Low     *float64     `json:"low"`
-	High    *float64     `json:"high"`
-	Verdict string       `json:"verdict"`
-	Why     string       `json:"why"`
+	Path     string       `json:"path"`
+	Load     string       `json:"load"`
+	Site     lab.SiteName `json:"site"`
+	Server   string       `json:"server"`
+	Client   string       `json:"client"`
+	CC       string       `json:"cc"`
+	TLS      string       `json:"tls"`
+	InitCwnd int          `json:"initcwnd"`
+	Pacing   string       `json:"pacing"`
+	A        lab.Protocol `json:"a"`
+	B        lab.Protocol `json:"b"`
+	Metric   string       `json:"metric"`
+	Ratio    *float64     `json:"ratio"` // a over b
+	Low      *float64     `json:"low"`
+	High     *float64     `json:"high"`
+	Verdict  string       `json:"verdict"`
+	Why      string       `json:"why"`
+
+	Blocks int      `json:"blocks"` // that were compared
+	P      *float64 `json:"p"`      // after Holm's correction over the study; null where nothing was tested
+	Exact  bool     `json:"exact"`  // there is no chance in it: the difference is a difference
+	// Needed is how many blocks a claim would take; null where there are enough.
+	Needed *int `json:"needed"`
+	// Smallest is the smallest ratio above 1 that would have been shown.
+	Smallest *float64 `json:"smallest"`
+	// Difference is the median time of a minus that of b, in s. ProtocolPart is
+	// what of it protocol time has, and MachinePart the rest; null where the
+	// comparison was not made in virtual time too.
+	Difference   *float64 `json:"difference"`
+	ProtocolPart *float64 `json:"protocol_part"`
+	MachinePart  *float64 `json:"machine_part"`
+	// Terms are what the difference is made of.
+	Terms []Term `json:"terms"`
+}
+
+// Term is one signed part of a difference of times.
+type Term struct {
+	What    string  `json:"what"`    // such as "handshake" or "initial window 10 against 32"
+	Seconds float64 `json:"seconds"` // a minus b
+	Source  string  `json:"source"`  // "theory", or "measured": by an arm in which only this changed
+}
+
+// The sources of terms.
+const (
+	FromTheory      = "theory"
+	FromMeasurement = "measured"
+)
+
+// Theory says what is to be expected of cells.
+type Theory interface {
+	// Predict returns what theory says of a cell, by metric. A metric that is not
+	// in it is one of which nothing is said.
+	Predict(c lab.Cell) map[string]float64
+	// Explain returns the terms that make the predicted duration of a differ from
+	// that of b, largest first.
+	Explain(a, b lab.Cell) []Term
+}
+
+// Resolution is the A/A arm of a comparison: the ratio of two series of one cell.
+type Resolution struct {
+	Path     string       `json:"path"`
+	Load     string       `json:"load"`
+	Site     lab.SiteName `json:"site"`
+	Server   string       `json:"server"`
+	Client   string       `json:"client"`
+	CC       string       `json:"cc"`
+	TLS      string       `json:"tls"`
+	InitCwnd int          `json:"initcwnd"`
+	Pacing   string       `json:"pacing"`
+	Protocol lab.Protocol `json:"protocol"`
+	Metric   string       `json:"metric"`
+	Blocks   int          `json:"blocks"`
+	Ratio    *float64     `json:"ratio"`
+	Low      *float64     `json:"low"`
+	High     *float64     `json:"high"`
+}
+
+// Agreement compares a site's time here with protocol time over a study.
+type Agreement struct {
+	Site   lab.SiteName `json:"site"`
+	Cells  int          `json:"cells"`  // that both have
+	Within int          `json:"within"` // of them within Limit
+	Limit  float64      `json:"limit"`  // relative
+	Median *float64     `json:"median"` // of here over protocol time, minus 1
+	Worst  *float64     `json:"worst"`  // the largest excess
+	Where  string       `json:"where"`  // the cell of Worst
 }
 
 // The verdicts.

@@ -12,10 +12,10 @@ import (
 // Summarise makes the output of a study from its plan and the records that
 // there are, in any order. Results are ordered by path (loss, round-trip time,
 // rate, name), load (bytes, name), stack, site and protocol.
-func Summarise(plan lab.Plan, records []lab.Record) Output {
+func Summarise(plan lab.Plan, records []lab.Record, theory Theory) Output {
 	out := Output{
 		Samewire: plan.Samewire, Study: plan.Study, Seed: plan.Seed,
-		Results: []Result{}, Verdicts: []Verdict{}, Warnings: []string{},
+		Results: []Result{}, Verdicts: []Verdict{}, Resolutions: []Resolution{}, Agreements: []Agreement{}, Warnings: []string{},
 	}
 	byCell := map[lab.Cell][]lab.Record{}
 	for _, r := range records {
@@ -93,6 +93,7 @@ func results(c Cell) (out []Result) {
 		r := Result{
 			Path: c.Path.Name, Load: c.Load.Name, Protocol: c.Protocol, Site: c.Site,
 			Server: c.Stack.Server, Client: c.Stack.Client, CC: c.Stack.CC,
+			TLS: c.Stack.TLS, InitCwnd: c.Stack.InitCwnd, Pacing: c.Stack.Pacing,
 			Metric: s.Metric, Unit: s.Unit, Runs: c.Runs, OK: c.OK, Outcomes: c.Outcomes,
 			Median: s.Median, Best: s.Best, Worst: s.Worst, Flags: []Flag{},
 		}
@@ -113,6 +114,7 @@ func verdicts(cells []*Cell) (out []Verdict) {
 			v := Verdict{
 				Path: a.Path.Name, Load: a.Load.Name, Site: a.Site,
 				Server: a.Stack.Server, Client: a.Stack.Client, CC: a.Stack.CC,
+				TLS: a.Stack.TLS, InitCwnd: a.Stack.InitCwnd, Pacing: a.Stack.Pacing, Terms: []Term{},
 				A: a.Protocol, B: b.Protocol, Metric: lab.Duration,
 				Verdict: NoVerdict, Why: "verdicts are not built yet",
 			}
@@ -138,9 +140,11 @@ func compareCells(a, b lab.Cell) int {
 		cmp.Compare(a.Stack.TLS, b.Stack.TLS),
 		cmp.Compare(place(lab.SiteNames(), a.Site), place(lab.SiteNames(), b.Site)),
 		cmp.Compare(a.Stack.InitCwnd, b.Stack.InitCwnd),
+		cmp.Compare(a.Stack.Pacing, b.Stack.Pacing),
 		cmp.Compare(place(lab.Protocols(), a.Protocol), place(lab.Protocols(), b.Protocol)),
 		cmp.Compare(a.Site, b.Site),
 		cmp.Compare(a.Protocol, b.Protocol),
+		cmp.Compare(a.Arm, b.Arm),
 	)
 }
 

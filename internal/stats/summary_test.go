@@ -90,7 +90,7 @@ func TestSummariseCensors(t *testing.T) {
 		record(c, 1, 19.4),
 		record(c, 2, 120, ended(lab.Stalled)), // its samples must not be used
 		record(c, 3, 0.1, ended(lab.Reset)),
-	}))
+	}, nil))
 	d, g := got.Statistic(lab.Duration), got.Statistic(lab.Goodput)
 	if d.Median != nil || !d.Censored || *d.Best != 19.4 || *d.Worst != 19.4 {
 		t.Errorf("duration %+v", d)
@@ -115,7 +115,7 @@ func TestGoodputIsOrderedTheOtherWay(t *testing.T) {
 	c := cell(lab.H1)
 	g := only(t, Summarise(plan, []lab.Record{
 		record(c, 1, 1), record(c, 2, 2), record(c, 3, 4, ended(lab.Timeout)),
-	})).Statistic(lab.Goodput)
+	}, nil)).Statistic(lab.Goodput)
 	if *g.Best != 24e6 || *g.Worst != 12e6 || g.Median == nil || *g.Median != 12e6 {
 		t.Errorf("best %v, worst %v, median %v", *g.Best, *g.Worst, g.Median)
 	}
@@ -149,7 +149,7 @@ func TestAttempts(t *testing.T) {
 			[]lab.Record{record(c, 1, 1, ended(lab.Timeout)), record(c, 1, 1)},
 			map[lab.Outcome]int{lab.Timeout: 1}, 0, "attempt 1, was ok and does not count"},
 	} {
-		out := Summarise(plan, tt.records)
+		out := Summarise(plan, tt.records, nil)
 		got := only(t, out)
 		if !cmp.Equal(got.Outcomes, tt.outcomes) || got.Repeated != tt.repeated || got.Has(Late) {
 			t.Errorf("%s: %+v", tt.name, got)
@@ -169,16 +169,16 @@ func TestLateRunsAreNoObservations(t *testing.T) {
 		r.Run.Lateness, r.Lateness.P99 = 5*time.Millisecond, 0.006
 	}
 	fine := []lab.Record{record(c, 1, 1), record(c, 2, 2)}
-	got := only(t, Summarise(plan, append(fine, record(c, 3, 1, late), record(c, 4, 1, late), record(c, 5, 1, late))))
+	got := only(t, Summarise(plan, append(fine, record(c, 3, 1, late), record(c, 4, 1, late), record(c, 5, 1, late)), nil))
 	if m := got.Statistic(lab.Duration).Median; m == nil || *m != 1.5 || !got.Has(Late) || got.Outcomes[lab.Invalid] != 3 || got.Runs != 5 {
 		t.Errorf("late: median %v, %+v", m, got)
 	}
 	broken := ended(lab.Invalid)
-	got = only(t, Summarise(plan, append(fine, record(c, 3, 1, broken), record(c, 4, 1, broken), record(c, 5, 1, broken))))
+	got = only(t, Summarise(plan, append(fine, record(c, 3, 1, broken), record(c, 4, 1, broken), record(c, 5, 1, broken)), nil))
 	if m := got.Statistic(lab.Duration); m.Median != nil || !m.Censored || got.Has(Late) {
 		t.Errorf("broken: median %v, %+v", m.Median, got)
 	}
-	got = only(t, Summarise(plan, []lab.Record{record(c, 1, 1, late)}))
+	got = only(t, Summarise(plan, []lab.Record{record(c, 1, 1, late)}, nil))
 	if m := got.Statistic(lab.Duration); m.Median != nil || m.Censored {
 		t.Errorf("only late: %+v", m)
 	}
@@ -248,7 +248,7 @@ func TestFlags(t *testing.T) {
 		{"overtaking does not hurt QUIC", []lab.Record{record(quicReordered, 1, 1)}, nil},
 		{"overtaking in the kernel", []lab.Record{record(kernelReordered, 1, 1)}, nil},
 	} {
-		if got := Summarise(plan, tt.records).Cells[0].Flags; !cmp.Equal(got, tt.want) {
+		if got := Summarise(plan, tt.records, nil).Cells[0].Flags; !cmp.Equal(got, tt.want) {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}
 	}
@@ -261,7 +261,7 @@ func TestSendersOfAnUploadAreTheClients(t *testing.T) {
 	got := only(t, Summarise(plan, []lab.Record{record(c, 1, 1, func(r *lab.Record) {
 		r.Client.Senders = []lab.Sender{mine, mine, {Transport: "tcp", CC: "cubic"}}
 		r.Server.Senders = []lab.Sender{{Transport: "quic", CC: "bbr"}}
-	})}))
+	})}, nil))
 	if !cmp.Equal(got.Senders, []lab.Sender{mine}) {
 		t.Errorf("%+v", got.Senders)
 	}
@@ -272,7 +272,7 @@ func TestVerdictsClaimNothing(t *testing.T) {
 	for _, p := range lab.Protocols() {
 		records = append(records, record(cell(p), 1, 1))
 	}
-	out := Summarise(plan, records)
+	out := Summarise(plan, records, nil)
 	var pairs []string
 	for _, v := range out.Verdicts {
 		pairs = append(pairs, fmt.Sprint(v.A, "/", v.B))
@@ -289,13 +289,13 @@ func TestWarnings(t *testing.T) {
 	c := cell(lab.H1)
 	p := plan
 	p.Runs = []lab.Run{{ID: lab.RunID(c, 1)}, {ID: lab.RunID(c, 2)}}
-	out := Summarise(p, []lab.Record{record(c, 1, 1)})
+	out := Summarise(p, []lab.Record{record(c, 1, 1)}, nil)
 	if !cmp.Equal(out.Warnings, []string{"1 of 2 runs have no record: the study was not finished"}) {
 		t.Errorf("%q", out.Warnings)
 	}
 	other := c
 	other.Stack.InitCwnd = 32
-	out = Summarise(plan, []lab.Record{record(c, 1, 1), record(other, 1, 1)})
+	out = Summarise(plan, []lab.Record{record(c, 1, 1), record(other, 1, 1)}, nil)
 	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0], "several cells go by this name") {
 		t.Errorf("%q", out.Warnings)
 	}
@@ -304,7 +304,7 @@ func TestWarnings(t *testing.T) {
 // What scripts rely on: every field is there, in DESIGN's order, null where
 // nothing is known; lists are lists.
 func TestJSONContract(t *testing.T) {
-	b, err := json.Marshal(Summarise(plan, nil))
+	b, err := json.Marshal(Summarise(plan, nil, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestJSONContract(t *testing.T) {
 	if string(b) != empty {
 		t.Errorf("got  %s\nwant %s", b, empty)
 	}
-	out := Summarise(plan, []lab.Record{record(cell(lab.H1), 1, 1, ended(lab.Stalled)), record(cell(lab.H2), 1, 1)})
+	out := Summarise(plan, []lab.Record{record(cell(lab.H1), 1, 1, ended(lab.Stalled)), record(cell(lab.H2), 1, 1)}, nil)
 	b, err = json.Marshal(out.Results[0])
 	if err != nil {
 		t.Fatal(err)
@@ -361,11 +361,11 @@ func drawRecords(t *rapid.T) (records []lab.Record) {
 func TestOrderOfRecordsDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		records := drawRecords(t)
-		want := Summarise(plan, records)
+		want := Summarise(plan, records, nil)
 		shuffled := append([]lab.Record(nil), records...)
 		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "order")))
 		r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		if diff := cmp.Diff(want, Summarise(plan, shuffled)); diff != "" {
+		if diff := cmp.Diff(want, Summarise(plan, shuffled, nil)); diff != "" {
 			t.Fatalf("-want +got:\n%s", diff)
 		}
 	})
@@ -388,13 +388,13 @@ func TestAFailedRunNeverHelps(t *testing.T) {
 	failures := lab.Outcomes()[1:]
 	rapid.Check(t, func(t *rapid.T) {
 		records := drawRecords(t)
-		before := Summarise(plan, records)
+		before := Summarise(plan, records, nil)
 		c := records[0].Run.Cell
 		// A new run of the cell, or one more attempt at a run that is there.
 		rep := rapid.SampledFrom([]int{99, records[0].Run.Rep}).Draw(t, "rep")
 		failed := record(c, rep, rapid.Float64Range(1e-6, 1).Draw(t, "seconds"),
 			attempt(rapid.IntRange(1, 3).Draw(t, "attempt")), ended(rapid.SampledFrom(failures).Draw(t, "failure")))
-		after := Summarise(plan, append(records, failed))
+		after := Summarise(plan, append(records, failed), nil)
 		for i, a := range before.Cells {
 			b := after.Cells[i]
 			if b.OK > a.OK || float64(b.OK)/float64(b.Runs) > float64(a.OK)/float64(a.Runs) {
@@ -425,7 +425,7 @@ func TestBlackHolesAreNamed(t *testing.T) {
 	} {
 		c := cell(lab.H1)
 		c.Path.Down = tt.way
-		got := strings.Join(Summarise(plan, []lab.Record{record(c, 1, 1)}).Warnings, "\n")
+		got := strings.Join(Summarise(plan, []lab.Record{record(c, 1, 1)}, nil).Warnings, "\n")
 		if strings.Contains(got, "vanish") != (tt.want != "") || !strings.Contains(got, tt.want) {
 			t.Errorf("%+v: %q, want %q", tt.way, got, tt.want)
 		}
@@ -443,13 +443,13 @@ func TestWarnStalls(t *testing.T) {
 		record(h3, 1, 1, stalled), record(h3, 2, 1, stalled, ended(lab.Invalid)), record(h3, 2, 1, attempt(2)), record(h3, 3, 1),
 	}
 	want := []string{"runs that ended ok had stalls: wired, big, h3, kernel: 1 of 3"}
-	if got := warnStalls(Summarise(plan, records).Cells); !slices.Equal(got, want) {
+	if got := warnStalls(Summarise(plan, records, nil).Cells); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if w := Summarise(plan, records).Warnings; !slices.Contains(w, want[0]) {
+	if w := Summarise(plan, records, nil).Warnings; !slices.Contains(w, want[0]) {
 		t.Errorf("not among the warnings: %q", w)
 	}
-	if got := warnStalls(Summarise(plan, records[:4]).Cells); got != nil {
+	if got := warnStalls(Summarise(plan, records[:4], nil).Cells); got != nil {
 		t.Errorf("%q", got)
 	}
 	var many []Cell
