@@ -275,7 +275,7 @@ func summarise(folder *store.Folder) (stats.Output, error) {
 		return stats.Output{}, err
 	}
 	p := folder.Plan()
-	out := stats.Summarise(p, records, nil)
+	out := stats.Summarise(p, records, theory{})
 	if p.Backend == string(kernel.Netem) {
 		out.Warnings = append(out.Warnings, "on the site kernel, the kernel's netem moved the packets, not samewire's own link (backend netem)")
 	}
