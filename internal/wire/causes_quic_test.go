@@ -176,6 +176,14 @@ func TestRoundTripsOfQUIC(t *testing.T) {
 			{down, 150, 200, 1200, ps(sh, pk(handshake, crypto(0, 1000)))}, {down, 150, 200, 1200, ps(pk(handshake, crypto(1000, 2000)))},
 			{up, 200, 250, 1200, ask}, {down, 250, 300, 100, answer},
 		}, 3, 2, false, 100.0 / 1200},
+		{"Retry, and another for an Initial that was sent again", flying{300, 2000}, []dgram{
+			{up, 0, 150, 1200, ps(hello)}, {down, 150, 300, 100, ps(quic.Packet{Kind: quic.Retry, Token: 40})},
+			{up, 200, 350, 1200, ps(hello)}, {up, 300, 450, 1200, ps(token(hello))},
+			{down, 350, 500, 100, ps(quic.Packet{Kind: quic.Retry, Token: 40})},
+			{down, 450, 600, 1200, ps(sh, pk(handshake, crypto(0, 1000)))}, {down, 450, 600, 1200, ps(pk(handshake, crypto(1000, 2000)))},
+			{up, 500, 650, 1200, ps(token(hello))},
+			{up, 600, 750, 1200, ask}, {down, 750, 900, 100, answer},
+		}, 3, 2, false, 100.0 / 1200},
 		{"version negotiation", flying{300, 2000}, []dgram{
 			{up, 0, 0, 1200, ps(version(hello, 0xfaceb00c))}, {down, 0, 0, 50, ps(quic.Packet{Kind: quic.VersionNegotiation})},
 			{up, 0, 0, 1200, ps(hello)},
