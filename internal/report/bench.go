@@ -11,10 +11,10 @@ import (
 	"github.com/samewire/samewire/internal/stats"
 )
 
-// benchUnits are the units of benchmark lines, by metric. Those of times end in
-// sec, which benchstat scales.
+// benchUnits are the units of benchmark lines, by metric. Those of times have
+// sec in them, which benchstat scales.
 var benchUnits = map[string]string{
-	lab.Duration: "sec", lab.TTFB: "ttfb-sec", lab.FirstObject: "first-object-sec", lab.LastObject: "last-object-sec",
+	lab.Duration: "sec/op", lab.TTFB: "ttfb-sec", lab.FirstObject: "first-object-sec", lab.LastObject: "last-object-sec",
 	lab.Goodput: "goodput-bit/s", lab.RoundTrips: "round-trips", lab.CPUClient: "cpu-client-sec", lab.CPUServer: "cpu-server-sec",
 }
 

@@ -67,7 +67,7 @@ func markdownMark(verdicts map[pair]stats.Verdict, p pair) string {
 }
 
 func markdownTimes(b *strings.Builder, out stats.Output) {
-	sites, protocols := sitesOf(out.Cells), protocolsOf(out.Cells)
+	sites, protocols := columnsOf(out.Cells), protocolsOf(out.Cells)
 	if len(out.Cells) == 0 {
 		return
 	}
@@ -82,7 +82,7 @@ func markdownTimes(b *strings.Builder, out stats.Output) {
 			for _, site := range sites {
 				words := []string{s.load.Name, r.label, string(site)}
 				for _, p := range protocols {
-					words = append(words, markdownValue(r.cells[slot{p, site}]))
+					words = append(words, markdownValue(r, column{p, site}))
 				}
 				tableRow(b, words)
 			}
@@ -93,9 +93,9 @@ func markdownTimes(b *strings.Builder, out stats.Output) {
 
 // markdownValue is a median with its interval, and the count where not all runs
 // ended ok.
-func markdownValue(c *stats.Cell) string {
-	median, count := value(c)
-	if c != nil {
+func markdownValue(r *row, at column) string {
+	median, count := r.shown(at)
+	if c := r.cells[slot(at)]; c != nil {
 		median += interval(c.Statistic(lab.Duration))
 	}
 	return strings.TrimSpace(median + " " + count)

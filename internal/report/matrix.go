@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/samewire/samewire/internal/lab"
@@ -38,7 +39,7 @@ func (p pair) String() string { return string(p.b) + " : " + string(p.a) }
 // newMatrix arranges the verdicts on durations. They keep their order.
 func newMatrix(verdicts []stats.Verdict) *matrix {
 	m := &matrix{}
-	stacks := severalStacks(verdicts)
+	stack := stackWords(verdicts)
 	type rowName struct {
 		load, path, stack string
 		site              lab.SiteName
@@ -54,10 +55,7 @@ func newMatrix(verdicts []stats.Verdict) *matrix {
 			loads[v.Load] = l
 			m.loads = append(m.loads, l)
 		}
-		name := rowName{v.Load, v.Path, "", v.Site}
-		if stacks {
-			name.stack = stackOf(v)
-		}
+		name := rowName{v.Load, v.Path, stack(v), v.Site}
 		r := rows[name]
 		if r == nil {
 			r = &matrixRow{path: v.Path, stack: name.stack, site: v.Site, verdicts: map[pair]stats.Verdict{}}
@@ -79,21 +77,27 @@ func comparePairs(x, y pair) int {
 	return cmp.Or(cmp.Compare(of(x.b), of(y.b)), cmp.Compare(of(x.a), of(y.a)))
 }
 
-// severalStacks says whether the verdicts are of more than one stack, so that
-// a row has to name it.
-func severalStacks(verdicts []stats.Verdict) bool {
-	return slices.ContainsFunc(verdicts, func(v stats.Verdict) bool { return stackOf(v) != stackOf(verdicts[0]) })
-}
-
-func stackOf(v stats.Verdict) string {
-	s := fmt.Sprintf("%s/%s TLS %s %s initcwnd %d", v.Server, v.Client, v.TLS, v.CC, v.InitCwnd)
-	if v.Server == lab.Embedded && v.Client == lab.Embedded {
-		s = fmt.Sprintf("TLS %s %s initcwnd %d", v.TLS, v.CC, v.InitCwnd)
+// stackWords returns the words of a verdict's stack that are not the same in all
+// verdicts, so that a row has to say them.
+func stackWords(verdicts []stats.Verdict) func(stats.Verdict) string {
+	attributes := []func(stats.Verdict) string{
+		func(v stats.Verdict) string { return v.Server },
+		func(v stats.Verdict) string { return v.Client },
+		func(v stats.Verdict) string { return v.CC },
+		func(v stats.Verdict) string { return "TLS " + v.TLS },
+		func(v stats.Verdict) string { return "initcwnd " + strconv.Itoa(v.InitCwnd) },
+		func(v stats.Verdict) string { return strings.TrimSpace("pacing " + v.Pacing) },
 	}
-	if v.Pacing != "" {
-		s += " pacing " + v.Pacing
+	attributes = slices.DeleteFunc(attributes, func(of func(stats.Verdict) string) bool {
+		return !slices.ContainsFunc(verdicts, func(v stats.Verdict) bool { return of(v) != of(verdicts[0]) })
+	})
+	return func(v stats.Verdict) string {
+		words := make([]string, len(attributes))
+		for i, of := range attributes {
+			words[i] = of(v)
+		}
+		return strings.Join(words, " ")
 	}
-	return s
 }
 
 // The marks of verdicts that claim nothing. Those that claim something are the
@@ -159,23 +163,42 @@ func writeVerdicts(b *strings.Builder, out stats.Output, o Options, p painter) {
 	b.WriteString("\n")
 	line(b, p.bold("Verdicts"))
 	wrap(b, indent, matrixLegend, o.Width)
-	label, columns := m.widths()
+	m.write(b, p)
+	for _, s := range append(reasons(out.Verdicts), explanations(out.Verdicts, mostExplained)...) {
+		wrap(b, indent, s, o.Width)
+	}
+}
+
+// write draws the rows: a label that is too long for its column takes a line of its
+// own.
+func (m *matrix) write(b *strings.Builder, p painter) {
+	label, site, columns := m.widths()
 	for _, l := range m.loads {
-		head := indent + padRight(l.name, label)
+		name := l.name
+		if width(name) > label {
+			line(b, indent+name)
+			name = ""
+		}
+		head := indent + padRight(name, label) + indent + padRight("", site)
 		for _, c := range m.pairs {
 			head += gap + padRight(c.String(), columns[c])
 		}
 		line(b, head)
+		last := ""
 		for _, r := range l.rows {
-			s := indent + padRight(r.label(), label)
+			name := r.label()
+			if name == last {
+				name = ""
+			} else if last = name; width(name) > label {
+				line(b, indent+name)
+				name = ""
+			}
+			s := indent + padRight(name, label) + indent + padRight(string(r.site), site)
 			for _, c := range m.pairs {
 				s += gap + m.paint(p, r, c, columns[c])
 			}
 			line(b, s)
 		}
-	}
-	for _, s := range append(reasons(out.Verdicts), explanations(out.Verdicts, mostExplained)...) {
-		wrap(b, indent, s, o.Width)
 	}
 }
 
@@ -195,14 +218,13 @@ func (m *matrix) paint(p painter, r *matrixRow, c pair, width int) string {
 }
 
 func (r *matrixRow) label() string {
-	words := "  " + r.path
-	if r.stack != "" {
-		words += " " + r.stack
+	if r.stack == "" {
+		return indent + r.path
 	}
-	return words + "  " + string(r.site)
+	return indent + r.path + " " + r.stack
 }
 
-func (m *matrix) widths() (label int, columns map[pair]int) {
+func (m *matrix) widths() (label, site int, columns map[pair]int) {
 	columns = map[pair]int{}
 	for _, c := range m.pairs {
 		columns[c] = width(c.String())
@@ -210,13 +232,13 @@ func (m *matrix) widths() (label int, columns map[pair]int) {
 	for _, l := range m.loads {
 		label = max(label, width(l.name))
 		for _, r := range l.rows {
-			label = max(label, width(r.label()))
+			label, site = max(label, width(r.label())), max(site, width(string(r.site)))
 			for c, v := range r.verdicts {
 				columns[c] = max(columns[c], width(mark(v)))
 			}
 		}
 	}
-	return label, columns
+	return min(label, longLabel), site, columns
 }
 
 // reasons says why nothing is claimed, once for all places with one reason, and

@@ -34,7 +34,7 @@ func Text(w io.Writer, out stats.Output, o Options) error {
 	}
 	p := painter{o.Color}
 	var b strings.Builder
-	sites, protocols := sitesOf(out.Cells), protocolsOf(out.Cells)
+	sites, protocols := columnsOf(out.Cells), protocolsOf(out.Cells)
 	line(&b, p.bold(title(out)))
 	if o.Question != "" {
 		wrap(&b, "", o.Question, o.Width)
@@ -63,6 +63,7 @@ func title(out stats.Output) string {
 
 func legend(sites []lab.SiteName) string {
 	meaning := map[lab.SiteName]string{
+		theory:      "what theory says (theory)",
 		lab.Virtual: "protocol time (virtual)",
 		lab.Process: "time in one process (process)",
 		lab.Kernel:  "time here (kernel)",
