@@ -221,3 +221,23 @@ func BenchmarkPaired(b *testing.B) {
 		})
 	}
 }
+
+// What was drawn has the median that its own averages have.
+func TestRedrawAgainstList(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := settled(drawLogs(t, 1, manyBlocks))
+		r := newRedraw(x)
+		r.draw(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)))
+		var drawn []float64
+		for j, times := range r.times {
+			for range times {
+				drawn = append(drawn, x[j])
+			}
+		}
+		w := walsh{drawn}
+		guess := rapid.IntRange(0, len(r.list)-1).Draw(t, "guess")
+		if got, want := infinite(r.list[r.median(guess)]), w.at((w.len()+1)/2, 0); got != want {
+			t.Errorf("%v, want %v", got, want)
+		}
+	})
+}

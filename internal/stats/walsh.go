@@ -1,10 +1,6 @@
 package stats
 
-import (
-	"math"
-	"math/rand/v2"
-	"slices"
-)
+import "math"
 
 // walsh has the averages of every two blocks, each with itself too: n(n+1)/2 of
 // them. They are never listed: where the k-th lies is found by bisection, since
@@ -89,70 +85,6 @@ func number64(p uint64) float64 {
 		return math.Float64frombits(p &^ sign)
 	}
 	return math.Float64frombits(^p)
-}
-
-const (
-	draws = 1000 // of a bootstrap
-	// manyBlocks is where the bootstrap gives way to what it tends to.
-	manyBlocks = 50
-)
-
-// bootstrap returns the percentile interval of the estimate over blocks drawn
-// again with replacement (Efron, 1979). With many blocks it is the interval that
-// this tends to: the estimate is a quantile of a U-statistic, whose variance is
-// that of its projection (Serfling, 1980, section 5.5), with no need of symmetry.
-func (w walsh) bootstrap(seed uint64, alpha float64) (low, high float64) {
-	n := len(w.x)
-	if n > manyBlocks {
-		return w.limit(alpha)
-	}
-	list := w.list()
-	random := rand.New(rand.NewPCG(seed, uint64(n)))
-	estimates := make([]float64, draws)
-	drawn, again := make([]int, n), walsh{make([]float64, 0, n)}
-	for i := range estimates {
-		clear(drawn)
-		for range n {
-			drawn[random.IntN(n)]++
-		}
-		again.x = again.x[:0]
-		for j, times := range drawn {
-			for range times {
-				again.x = append(again.x, w.x[j])
-			}
-		}
-		estimates[i] = again.medianIn(list)
-	}
-	slices.Sort(estimates)
-	k := max(int(alpha/2*draws), 1)
-	return estimates[k-1], estimates[draws-k]
-}
-
-// list has all averages in order.
-func (w walsh) list() []float64 {
-	all := make([]float64, 0, w.len())
-	for i, a := range w.x {
-		for _, b := range w.x[i:] {
-			all = append(all, middle(a, b, 0))
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// medianIn is the lower median, which is known to be one of an ordered list.
-func (w walsh) medianIn(list []float64) float64 {
-	k := (w.len() + 1) / 2
-	low, high := 0, len(list)-1
-	for low < high {
-		mid := (low + high) / 2
-		if w.atMost(list[mid], 0) >= k {
-			high = mid
-		} else {
-			low = mid + 1
-		}
-	}
-	return list[low]
 }
 
 // limit is the interval for many blocks: the averages at the ranks to which the
