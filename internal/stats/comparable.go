@@ -30,7 +30,7 @@ func incomparable(a, b *Cell) string {
 		}
 	}
 	if x, y := controls(a), controls(b); differ(x, y) && (a.Lost > 0 || b.Lost > 0) {
-		return fmt.Sprintf("packets were lost, and congestion control differs: %s sends with %s, %s with %s",
+		return fmt.Sprintf("packets were lost, and congestion control differs: %s sends with %s, %s with %s (cc of the stack, or equalise, makes TCP's the same)",
 			a.Protocol, strings.Join(x, " or "), b.Protocol, strings.Join(y, " or "))
 	}
 	return ""

@@ -81,6 +81,9 @@ func (s *study) decide(trials []*trial) {
 		default:
 			t.v.Verdict, t.v.Needed = NoVerdict, &needed
 			t.v.Why = fmt.Sprintf("too few runs: %s, and a claim takes %d in this study", blocks(len(t.pair.logs)), needed)
+			if t.v.Metric == Success {
+				t.v.Why = t.counts() + "; " + t.v.Why
+			}
 		}
 	}
 }

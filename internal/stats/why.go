@@ -65,22 +65,7 @@ func (t *trial) alone() string {
 	if bad.OK == 0 {
 		how = "never finished"
 	}
-	return fmt.Sprintf("%s %s: %s of %s ended ok, and of %s %s of %s",
-		bad.Protocol, how, fmt.Sprint(t.ok(bad)), blocks(len(t.pair.logs)), t.other(bad).Protocol, fmt.Sprint(t.ok(t.other(bad))), fmt.Sprint(len(t.pair.logs)))
-}
-
-func (t *trial) other(c *Cell) *Cell {
-	if c == t.a {
-		return t.b
-	}
-	return t.a
-}
-
-func (t *trial) ok(c *Cell) int {
-	if c == t.a {
-		return t.pair.okA
-	}
-	return t.pair.okB
+	return fmt.Sprintf("%s %s: %s", bad.Protocol, how, t.counts())
 }
 
 // figures is a ratio with its interval.
@@ -129,12 +114,14 @@ func (t *trial) undefined() string {
 
 // whySuccess compares the counts.
 func (t *trial) whySuccess() string {
-	n := len(t.pair.logs)
-	counts := fmt.Sprintf("%s ended ok in %d of %s, %s in %d", t.v.A, t.pair.okA, blocks(n), t.v.B, t.pair.okB)
 	if t.v.Verdict == NoDifference {
-		return "no difference shown: " + counts
+		return "no difference shown: " + t.counts()
 	}
-	return counts
+	return t.counts()
+}
+
+func (t *trial) counts() string {
+	return fmt.Sprintf("%s ended ok in %d of %s, %s in %d", t.v.A, t.pair.okA, blocks(len(t.pair.logs)), t.v.B, t.pair.okB)
 }
 
 func blocks(n int) string {
