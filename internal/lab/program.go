@@ -14,10 +14,11 @@ func Program(info *debug.BuildInfo, ok bool) string {
 		if m.Path != "github.com/quic-go/quic-go" {
 			continue
 		}
-		if m.Replace != nil {
-			m = m.Replace
+		version := m.Version
+		if m.Replace != nil && m.Replace.Version != "" { // a folder has none: its sources are of the version asked for
+			version = m.Replace.Version
 		}
-		name += " (quic-go " + m.Version + ")"
+		name += " (quic-go " + version + ")"
 	}
 	return name
 }
