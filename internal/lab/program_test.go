@@ -11,7 +11,7 @@ func TestProgram(t *testing.T) {
 		"":                   {other},
 		" (quic-go v0.65.0)": {other, {Path: "github.com/quic-go/quic-go", Version: "v0.65.0"}},
 		" (quic-go v0.64.0)": {{
-			Path: "github.com/quic-go/quic-go", Version: "v0.64.0", Replace: &debug.Module{Path: "./patched"},
+			Path: "github.com/quic-go/quic-go", Version: "v0.64.0", Replace: &debug.Module{Path: "./patched", Version: "(devel)"},
 		}},
 		" (quic-go v0.66.0)": {{
 			Path: "github.com/quic-go/quic-go", Version: "v0.65.0",
