@@ -116,12 +116,15 @@ func results(c Cell) (out []Result) {
 }
 
 // compareCells is the order of results. Equal cells only are equal in it.
+// Texts of all of a load or path are made only where nothing cheaper decides.
 func compareCells(a, b lab.Cell) int {
+	if c := comparePaths(a.Path, b.Path); c != 0 {
+		return c
+	}
+	if c := compareLoads(a.Load, b.Load); c != 0 {
+		return c
+	}
 	return cmp.Or(
-		comparePaths(a.Path, b.Path),
-		cmp.Compare(a.Load.Bytes(), b.Load.Bytes()),
-		cmp.Compare(a.Load.Name, b.Load.Name),
-		cmp.Compare(fmt.Sprint(a.Load), fmt.Sprint(b.Load)),
 		cmp.Compare(a.Stack.Server, b.Stack.Server),
 		cmp.Compare(a.Stack.Client, b.Stack.Client),
 		cmp.Compare(a.Stack.CC, b.Stack.CC),
@@ -136,14 +139,30 @@ func compareCells(a, b lab.Cell) int {
 	)
 }
 
+func compareLoads(a, b lab.Load) int {
+	if a == b {
+		return 0
+	}
+	if c := cmp.Or(cmp.Compare(a.Bytes(), b.Bytes()), cmp.Compare(a.Name, b.Name)); c != 0 {
+		return c
+	}
+	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
+}
+
 func comparePaths(a, b lab.Path) int {
-	return cmp.Or(
+	if a == b {
+		return 0
+	}
+	c := cmp.Or(
 		cmp.Compare(a.Up.Loss.Mean()+a.Down.Loss.Mean(), b.Up.Loss.Mean()+b.Down.Loss.Mean()),
 		cmp.Compare(a.RTT(), b.RTT()),
 		-cmp.Compare(a.Down.Rate, b.Down.Rate),
 		cmp.Compare(a.Name, b.Name),
-		cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)),
 	)
+	if c != 0 {
+		return c
+	}
+	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
 }
 
 func place[T comparable](list []T, v T) int {

@@ -81,6 +81,21 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// With just the blocks that three protocols need, one that never finishes loses all
+// its comparisons, and takes no chance from the third.
+func TestNeverFinishingAmongThree(t *testing.T) {
+	ones := []float64{1, 1, 1, 1, 1, 1, 1}
+	out := Summarise(plan, slices.Concat(runs(cell(lab.H1), ones...), runs(cell(lab.H2), 2, 2, 2, 2, 2, 2, 2), runs(cell(lab.H3), 0, 0, 0, 0, 0, 0, 0)), nil)
+	var got []string
+	for _, v := range out.Verdicts {
+		got = append(got, fmt.Sprintf("%s %s %s %s", v.A, v.B, v.Metric, v.Verdict))
+	}
+	want := []string{"h1 h2 duration faster", "h1 h3 duration faster", "h1 h3 success no-verdict", "h2 h3 duration faster", "h2 h3 success no-verdict"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 // What the lab spoilt is no block, and says nothing for or against.
 func TestInvalidBlocksAreLeftOut(t *testing.T) {
 	h1, h3 := cell(lab.H1), cell(lab.H3)
@@ -375,7 +390,7 @@ func TestFamily(t *testing.T) {
 	p := []float64{0.01, 0.04, 0.03, 0.005}
 	var tests []test
 	for _, p := range p {
-		tests = append(tests, test{p, 0.001})
+		tests = append(tests, test{p: p, least: 0.001})
 	}
 	carried, adjusted := family(tests)
 	want := []float64{0.03, 0.06, 0.06, 0.02}
@@ -385,9 +400,18 @@ func TestFamily(t *testing.T) {
 		}
 	}
 	// Two that could not have shown anything cost the third nothing.
-	carried, adjusted = family([]test{{1, 1}, {0.04, 0.001}, {0.06, 0.0625}})
+	carried, adjusted = family([]test{{p: 1, least: 1}, {p: 0.04, least: 0.001}, {p: 0.06, least: 0.0625}})
 	if carried[0] || !carried[1] || carried[2] || adjusted[1] != 0.04 {
 		t.Errorf("%v %v", carried, adjusted)
+	}
+	// A second one waits where it would take the chance of the first.
+	seven := leastSignedRank(7)
+	three := []test{{p: seven, least: seven}, {p: 1, least: seven}, {p: 1, least: seven}, {p: 0, least: seven, second: true}}
+	if carried, adjusted = family(three); carried[3] || !carried[0] || adjusted[0] > Level {
+		t.Errorf("%v %v", carried, adjusted)
+	}
+	if carried, _ = family(three[1:]); !carried[2] {
+		t.Error("there was room for it")
 	}
 	for tests, want := range map[int]int{0: 6, 1: 6, 2: 7, 3: 7, 4: 8, 18: 10, 180: 13} {
 		if got := blocksNeeded(tests); got != want {
@@ -403,7 +427,8 @@ func TestFamilyIsMonotone(t *testing.T) {
 		var tests []test
 		for range rapid.IntRange(1, 20).Draw(t, "tests") {
 			n := rapid.IntRange(0, 14).Draw(t, "blocks")
-			tests = append(tests, test{max(leastSignedRank(n), rapid.Float64Range(0, 1).Draw(t, "p")), leastSignedRank(n)})
+			p := max(leastSignedRank(n), rapid.Float64Range(0, 1).Draw(t, "p"))
+			tests = append(tests, test{p, leastSignedRank(n), rapid.Bool().Draw(t, "second")})
 		}
 		carried, adjusted := family(tests)
 		for i := range tests {
