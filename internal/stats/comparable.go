@@ -84,6 +84,11 @@ func inequalities(a, b *Cell) string {
 	if x, y := controls(a), controls(b); differ(x, y) {
 		words = append(words, fmt.Sprintf("congestion control (%s, %s; no packet was lost)", strings.Join(x, " or "), strings.Join(y, " or ")))
 	}
+	for _, c := range []*Cell{a, b} {
+		if c.UDPReceiveErrors > 0 {
+			words = append(words, fmt.Sprintf("%s lost datagrams for want of receive buffer", c.Protocol))
+		}
+	}
 	if len(words) == 0 {
 		return ""
 	}

@@ -25,7 +25,7 @@ type trial struct {
 
 // verdicts compares every two protocols of every comparison, and corrects for
 // their number.
-func (s *study) verdicts() (verdicts []Verdict, resolutions []Resolution) {
+func (s *study) verdicts() (verdicts []Verdict, resolutions []Resolution, warnings []string) {
 	verdicts, resolutions = []Verdict{}, []Resolution{}
 	var trials []*trial
 	for _, cells := range Comparisons(s.cells) {
@@ -46,7 +46,22 @@ func (s *study) verdicts() (verdicts []Verdict, resolutions []Resolution) {
 	for _, t := range trials {
 		verdicts = append(verdicts, t.v)
 	}
-	return verdicts, resolutions
+	return verdicts, resolutions, warnNoFloor(trials)
+}
+
+// warnNoFloor counts the claims that no second series of a cell stands behind.
+func warnNoFloor(trials []*trial) []string {
+	n := 0
+	for _, t := range trials {
+		claimed := t.v.Verdict == Faster || t.v.Verdict == Slower
+		if claimed && t.v.Metric == lab.Duration && !t.v.Exact && !t.floor.known {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of the differences claimed could not be held against what a cell measured twice differs by: no arm %q with %d blocks", n, lab.ArmAA, fewest)}
 }
 
 // decide tests what is not settled, as one family. That of durations comes first.

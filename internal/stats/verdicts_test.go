@@ -283,7 +283,7 @@ func TestResolution(t *testing.T) {
 		why    string
 	}{
 		{[]float64{1.01, 0.99, 1.01, 1, 1, 0.99, 1}, Faster, "h1 takes"},
-		{[]float64{1.1, 0.92, 1.09, 0.93, 1.07, 0.9, 1.1}, NoDifference, "is within what two series of the same cell differ by (0.909 to 1.09)"},
+		{[]float64{1.1, 0.92, 1.09, 0.93, 1.07, 0.9, 1.1}, NoDifference, "is within what two series of the same cell differ by (0.909 to 1.093)"},
 		{[]float64{1, 1, 1, 1, 1, 1, 0}, Faster, ""}, // one that failed has no bound; the others do
 		{[]float64{9, 9, 9}, Faster, ""},             // too few to be a floor
 	} {
@@ -298,8 +298,16 @@ func TestResolution(t *testing.T) {
 			t.Errorf("%+v", out.Resolutions)
 		}
 	}
-	if r := Summarise(plan, base, nil).Resolutions; r == nil || len(r) != 0 {
-		t.Errorf("no arm: %+v", r)
+	out := Summarise(plan, base, nil)
+	if out.Resolutions == nil || len(out.Resolutions) != 0 {
+		t.Errorf("no arm: %+v", out.Resolutions)
+	}
+	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0], "1 of the differences claimed could not be held against") {
+		t.Errorf("%q", out.Warnings)
+	}
+	with := Summarise(plan, append(slices.Clone(base), runs(again, flat...)...), nil)
+	if len(with.Warnings) != 0 || *with.Resolutions[0].Low != 1 || *with.Resolutions[0].High != 1 {
+		t.Errorf("%q %+v", with.Warnings, with.Resolutions)
 	}
 }
 
@@ -519,8 +527,8 @@ func TestAFailedRunNeverWinsAVerdict(t *testing.T) {
 			t.Fatalf("%s (%s) became %s (%s)", a.Verdict, a.Why, b.Verdict, b.Why)
 		}
 		s, now := before.Cells[0].Statistic(lab.Duration), after.Cells[0].Statistic(lab.Duration)
-		for _, x := range [][2]*float64{{s.Median, now.Median}, {s.Q1, now.Q1}, {s.Q3, now.Q3}, {s.RestrictedMean, now.RestrictedMean}} {
-			if x[0] != nil && x[1] != nil && *x[1] < *x[0] || x[0] == nil && x[1] != nil && s.Best != nil {
+		for _, x := range [][2]*float64{{s.Median, now.Median}, {s.Q1, now.Q1}, {s.Q3, now.Q3}, {s.RestrictedMean, now.RestrictedMean}, {s.Low, now.Low}, {s.High, now.High}} {
+			if x[0] != nil && x[1] != nil && *x[1] < *x[0] || x[0] == nil && x[1] != nil && s.Best != nil && n > fewest {
 				t.Fatalf("%+v became %+v", s, now)
 			}
 		}
