@@ -179,6 +179,7 @@ func describeWire(r lab.Record) string {
 }
 
 func TestVirtualImpairments(t *testing.T) {
+	t.Parallel()
 	c := carrierOf(t, lab.Virtual, 1)
 	for i, k := range impairments {
 		t.Run(k.name, func(t *testing.T) {

@@ -29,6 +29,7 @@ var figures = []struct {
 }
 
 func TestVirtualFigures(t *testing.T) {
+	t.Parallel()
 	c := carrierOf(t, lab.Virtual, 1)
 	for _, f := range figures {
 		t.Run(f.path+" "+f.load, func(t *testing.T) {
@@ -48,6 +49,7 @@ func TestVirtualFigures(t *testing.T) {
 }
 
 func TestVirtualLosslessRunsRetransmitNothing(t *testing.T) {
+	t.Parallel()
 	c := carrierOf(t, lab.Virtual, 1)
 	cases := []struct {
 		name string
@@ -85,6 +87,7 @@ func TestVirtualLosslessRunsRetransmitNothing(t *testing.T) {
 // Near a memory limit the garbage collector would take all of the processor: what
 // restrains it goes by the clock, which stands still.
 func TestVirtualThousandConnections(t *testing.T) {
+	t.Parallel()
 	c := carrierOf(t, lab.Virtual, 1)
 	cell := cellRun(t, lab.Virtual, "wired", "cold", lab.H1, 1).Cell
 	cell.Path.Up.Rate, cell.Path.Down.Rate = 1e9, 1e9
@@ -95,6 +98,7 @@ func TestVirtualThousandConnections(t *testing.T) {
 }
 
 func TestVirtualReplaysAreAlikePacketForPacket(t *testing.T) {
+	t.Parallel()
 	c := carrierOf(t, lab.Virtual, 2)
 	// Where h2 carries many streams, the Go runtime's random choice between
 	// channels that are ready decides now and then which stream goes first
