@@ -247,6 +247,7 @@ func TestNotComparable(t *testing.T) {
 		{"unequal under loss", []lab.Record{record(h1, 1, 1, senders(cubic), lost), record(h3, 1, 1, senders(reno))},
 			"packets were lost, and congestion control differs: h1 sends with cubic, h3 with reno"},
 		{"unequal, nothing lost", []lab.Record{record(h1, 1, 1, senders(cubic)), record(h3, 1, 1, senders(reno))}, ""},
+		{"unequal, but all fits into the initial window", []lab.Record{record(tiny1, 1, 1, senders(cubic), lost), record(tiny3, 1, 1, senders(reno))}, ""},
 		{"one not known", []lab.Record{record(h1, 1, 1, senders(cubic), lost), record(h3, 1, 1, lost)}, ""},
 		{"client-limited", []lab.Record{record(h1, 1, 1), record(h3, 1, 1, small)}, "h3 is limited by its client"},
 		{"a window as large as the object", []lab.Record{record(tiny1, 1, 1), record(tiny3, 1, 1, small)}, ""},
