@@ -78,9 +78,10 @@ func TestLoadNotationRoundTrip(t *testing.T) {
 
 func TestStudyPresets(t *testing.T) {
 	for name, want := range map[string]struct{ runs, paths, loads int }{
-		"quick":        {3 * 2 * 3 * 2 * 5, 3, 2},
-		"six-networks": {6 * 4 * 3 * 2 * 5, 6, 4},
-		"calibration":  {2 * 1 * 1 * 2 * 5, 2, 1},
+		"quick":                  {3 * 2 * 3 * 2 * 5, 3, 2},
+		"six-networks":           {6 * 4 * 3 * 2 * 5, 6, 4},
+		"six-networks-explained": {2 * 2 * 2 * 2 * 4 * 5, 2, 2},
+		"calibration":            {2 * 1 * 1 * 2 * 5, 2, 1},
 	} {
 		text, ok := Study(name)
 		if !ok {

@@ -35,10 +35,13 @@ func Summarise(plan lab.Plan, records []lab.Record, theory Theory) Output {
 	s := newStudy(plan, out.Cells, all, theory)
 	s.predict()
 	s.flagBound()
+	drifts := Drifted(records)
+	flagDrift(out.Cells, drifts)
 	for _, cells := range Comparisons(out.Cells) {
 		flagUnequal(cells)
 	}
-	out.Verdicts, out.Resolutions = s.verdicts()
+	var noFloor []string
+	out.Verdicts, out.Resolutions, noFloor = s.verdicts()
 	out.Agreements = s.agreements()
 	for _, c := range out.Cells {
 		out.Results = append(out.Results, results(c)...)
@@ -49,6 +52,8 @@ func Summarise(plan lab.Plan, records []lab.Record, theory Theory) Output {
 	out.Warnings = append(out.Warnings, WarnLoss(records)...)
 	out.Warnings = append(out.Warnings, warnAlike(out.Cells)...)
 	out.Warnings = append(out.Warnings, warnStalls(out.Cells)...)
+	out.Warnings = append(out.Warnings, noFloor...)
+	out.Warnings = append(out.Warnings, warnDrift(drifts, records)...)
 	return out
 }
 
@@ -116,12 +121,15 @@ func results(c Cell) (out []Result) {
 }
 
 // compareCells is the order of results. Equal cells only are equal in it.
+// Texts of all of a load or path are made only where nothing cheaper decides.
 func compareCells(a, b lab.Cell) int {
+	if c := comparePaths(a.Path, b.Path); c != 0 {
+		return c
+	}
+	if c := compareLoads(a.Load, b.Load); c != 0 {
+		return c
+	}
 	return cmp.Or(
-		comparePaths(a.Path, b.Path),
-		cmp.Compare(a.Load.Bytes(), b.Load.Bytes()),
-		cmp.Compare(a.Load.Name, b.Load.Name),
-		cmp.Compare(fmt.Sprint(a.Load), fmt.Sprint(b.Load)),
 		cmp.Compare(a.Stack.Server, b.Stack.Server),
 		cmp.Compare(a.Stack.Client, b.Stack.Client),
 		cmp.Compare(a.Stack.CC, b.Stack.CC),
@@ -136,14 +144,30 @@ func compareCells(a, b lab.Cell) int {
 	)
 }
 
+func compareLoads(a, b lab.Load) int {
+	if a == b {
+		return 0
+	}
+	if c := cmp.Or(cmp.Compare(a.Bytes(), b.Bytes()), cmp.Compare(a.Name, b.Name)); c != 0 {
+		return c
+	}
+	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
+}
+
 func comparePaths(a, b lab.Path) int {
-	return cmp.Or(
+	if a == b {
+		return 0
+	}
+	c := cmp.Or(
 		cmp.Compare(a.Up.Loss.Mean()+a.Down.Loss.Mean(), b.Up.Loss.Mean()+b.Down.Loss.Mean()),
 		cmp.Compare(a.RTT(), b.RTT()),
 		-cmp.Compare(a.Down.Rate, b.Down.Rate),
 		cmp.Compare(a.Name, b.Name),
-		cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)),
 	)
+	if c != 0 {
+		return c
+	}
+	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
 }
 
 func place[T comparable](list []T, v T) int {

@@ -28,8 +28,8 @@ func (t *trial) found(within bool) string {
 	a, b := t.v.A, t.v.B
 	switch {
 	case within:
-		return fmt.Sprintf("the difference (%s) is within what two series of the same cell differ by (%.3g to %.3g)",
-			t.figures(), math.Exp(t.floor.low), math.Exp(t.floor.high))
+		return fmt.Sprintf("the difference (%s) is within what two series of the same cell differ by (%s to %s)",
+			t.figures(), bound(t.floor.low), bound(t.floor.high))
 	case t.v.Verdict == NoDifference && t.v.Exact:
 		return fmt.Sprintf("%s and %s take the same time", a, b)
 	case t.v.Verdict == NoDifference:
@@ -65,22 +65,7 @@ func (t *trial) alone() string {
 	if bad.OK == 0 {
 		how = "never finished"
 	}
-	return fmt.Sprintf("%s %s: %s of %s ended ok, and of %s %s of %s",
-		bad.Protocol, how, fmt.Sprint(t.ok(bad)), blocks(len(t.pair.logs)), t.other(bad).Protocol, fmt.Sprint(t.ok(t.other(bad))), fmt.Sprint(len(t.pair.logs)))
-}
-
-func (t *trial) other(c *Cell) *Cell {
-	if c == t.a {
-		return t.b
-	}
-	return t.a
-}
-
-func (t *trial) ok(c *Cell) int {
-	if c == t.a {
-		return t.pair.okA
-	}
-	return t.pair.okB
+	return fmt.Sprintf("%s %s: %s", bad.Protocol, how, t.counts())
 }
 
 // figures is a ratio with its interval.
@@ -92,14 +77,22 @@ func (t *trial) figures() string {
 }
 
 func (t *trial) interval() string {
-	low, high := "0", "without bound"
-	if t.v.Low != nil {
-		low = number(*t.v.Low)
+	n := blocks(len(t.pair.logs))
+	if !t.span.known {
+		return n
 	}
-	if t.v.High != nil {
-		high = number(*t.v.High)
+	return fmt.Sprintf("%s to %s, %s", bound(t.span.low), bound(t.span.high), n)
+}
+
+// bound writes the logarithm of a ratio as the ratio.
+func bound(log float64) string {
+	switch {
+	case math.IsInf(log, -1):
+		return "0"
+	case math.IsInf(log, 1):
+		return "without bound"
 	}
-	return fmt.Sprintf("%s to %s, %s", low, high, blocks(len(t.pair.logs)))
+	return number(math.Exp(log))
 }
 
 // split says which part of a difference is the protocols'.
@@ -129,12 +122,14 @@ func (t *trial) undefined() string {
 
 // whySuccess compares the counts.
 func (t *trial) whySuccess() string {
-	n := len(t.pair.logs)
-	counts := fmt.Sprintf("%s ended ok in %d of %s, %s in %d", t.v.A, t.pair.okA, blocks(n), t.v.B, t.pair.okB)
 	if t.v.Verdict == NoDifference {
-		return "no difference shown: " + counts
+		return "no difference shown: " + t.counts()
 	}
-	return counts
+	return t.counts()
+}
+
+func (t *trial) counts() string {
+	return fmt.Sprintf("%s ended ok in %d of %s, %s in %d", t.v.A, t.pair.okA, blocks(len(t.pair.logs)), t.v.B, t.pair.okB)
 }
 
 func blocks(n int) string {
