@@ -157,7 +157,7 @@ func TestNarrow(t *testing.T) {
 	seed := uint64(9)
 	got, err := Narrow{
 		Paths: []string{"intercontinental", "cell-edge", "cell-edge"}, Loads: []string{"big"},
-		Protocols: []string{"h3"}, Sites: []string{"process"}, Reps: 2, Seed: &seed, Timeout: "1m30s",
+		Protocols: []string{"h3"}, Sites: []string{"process"}, Reps: "2", Seed: &seed, Timeout: "1m30s",
 	}.Apply(s)
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestNarrowPrefersTheStudy(t *testing.T) {
 func TestNarrowFaults(t *testing.T) {
 	_, err := Narrow{
 		Paths: []string{"wird", "wired"}, Loads: []string{"x"}, Protocols: []string{"http3"},
-		Sites: []string{"kernal"}, Reps: -1, Timeout: "25h",
+		Sites: []string{"kernal"}, Reps: "-1", Timeout: "25h",
 	}.Apply(mustStudy(t, crossed))
 	if err == nil {
 		t.Fatal("accepted")
@@ -197,7 +197,7 @@ func TestNarrowFaults(t *testing.T) {
 		`--loads: "x" is neither in the study nor known to samewire; in the study: cold, big; others: warm,`,
 		`--protocols: "http3" is neither in the study nor known to samewire; in the study: h1, h2, h3`,
 		`--site: "kernal" is neither in the study nor known to samewire; did you mean "kernel"? in the study: virtual, kernel; others: process`,
-		`--reps: -1: must be from 1 to 100000`,
+		`--reps: reps: "-1": must be a whole number from 1 to 100000, or auto, such as auto width 10% max 30 budget 5m`,
 		`--timeout: duration "25h": must be from 1ms to 24h0m0s`,
 	} {
 		if i >= len(lines) || !strings.HasPrefix(lines[i], want) {
