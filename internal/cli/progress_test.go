@@ -53,12 +53,12 @@ func TestEstimate(t *testing.T) {
 	e := newEstimate(p, nil, map[lab.SiteName]int{lab.Kernel: 2})
 	e.ended(ended(p.Runs[0], lab.OK, 1, 40))
 	e.ended(ended(p.Runs[1], lab.OK, 1, 40))
-	if left := e.left().Seconds(); left < 40 || left > 41 {
+	if left := e.left(time.Time{}).Seconds(); left < 40 || left > 41 {
 		t.Errorf("two runs of 40 s, two at a time: %.1f s left", left)
 	}
 	e.ended(ended(p.Runs[2], lab.OK, 1, 40))
 	e.ended(ended(p.Runs[3], lab.OK, 1, 40))
-	if left := e.left(); left != 0 {
+	if left := e.left(time.Time{}); left != 0 {
 		t.Errorf("all is done and %s are left", left)
 	}
 }
