@@ -270,7 +270,7 @@ func (o runOptions) carryOut(ctx context.Context, out io.Writer, p lab.Plan, fol
 
 // print prints what the folder has.
 func (o runOptions) print(w io.Writer, folder *store.Folder) error {
-	out, err := summarise(folder)
+	l, err := readOpen(folder)
 	if err != nil {
 		return err
 	}
@@ -278,16 +278,11 @@ func (o runOptions) print(w io.Writer, folder *store.Folder) error {
 	if o.json {
 		format = formatJSON
 	}
-	return printReport(w, out, format)
+	return l.print(w, format)
 }
 
-// summarise makes the statistics of a folder's records.
-func summarise(folder *store.Folder) (stats.Output, error) {
-	records, warnings, err := folder.Records()
-	if err != nil {
-		return stats.Output{}, err
-	}
-	p := folder.Plan()
+// summarise makes the statistics of a plan's records.
+func summarise(p lab.Plan, records []lab.Record) stats.Output {
 	out := stats.Summarise(p, records, nil)
 	if p.Backend == string(kernel.Netem) {
 		out.Warnings = append(out.Warnings, "on the site kernel, the kernel's netem moved the packets, not samewire's own link (backend netem)")
@@ -297,9 +292,7 @@ func summarise(folder *store.Folder) (stats.Output, error) {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("site %s was left out: %s", l.Site, l.Why))
 	}
 	out.Warnings = append(out.Warnings, keptWarnings(records)...)
-	out.Warnings = append(out.Warnings, warnings...)
-	out.Warnings = append(out.Warnings, folder.Warnings()...)
-	return out, nil
+	return out
 }
 
 // openSites opens the study's sites. Those that cannot be had are left out,

@@ -196,7 +196,7 @@ func FuzzParseStudy(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(string(bad))
-	for _, name := range []string{"six-networks", "calibration"} {
+	for _, name := range []string{"six-networks", "six-networks-explained", "calibration"} {
 		text, _ := Study(name)
 		f.Add(string(text))
 	}

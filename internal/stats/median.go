@@ -59,4 +59,49 @@ func median(finished []float64, n int) *float64 {
 	return &m
 }
 
+// MedianInterval returns the median of n runs, of which the given ones finished,
+// best first, and the others are worse than all of them, with an interval of at
+// least 95 %: two order statistics, exact for any distribution (Thompson, 1936).
+// low is on the side of the best: where more is better it is the larger one. What is not defined is nil: a bound beyond the
+// runs that finished, and both with fewer than 6 runs.
+func MedianInterval(finished []float64, n int) (mid, low, high *float64) {
+	mid = median(finished, n)
+	k := medianRank(n)
+	if k == 0 {
+		return mid, nil, nil
+	}
+	if k <= len(finished) {
+		low = &finished[k-1]
+	}
+	if n-k < len(finished) {
+		high = &finished[n-k]
+	}
+	return mid, low, high
+}
+
+// medianRank returns the largest k for which the k-th of n runs from either end
+// enclose the median with a probability of at least 95 %; 0 when there is none.
+// With X binomial (n, 1/2) that is P(X < k) ≤ 2.5 %.
+func medianRank(n int) int {
+	k := min(int(float64(n)/2-0.98*math.Sqrt(float64(n)))+2, n/2+1) // too large for sure
+	for ; k > 0 && binomialBelow(n, k) > Level/2; k-- {
+	}
+	return max(k, 0)
+}
+
+// binomialBelow is the probability of fewer than k heads in n tosses.
+func binomialBelow(n, k int) (p float64) {
+	if k <= 0 {
+		return 0
+	}
+	lgamma := func(v int) float64 { l, _ := math.Lgamma(float64(v)); return l }
+	i := k - 1
+	term := math.Exp(lgamma(n+1) - lgamma(i+1) - lgamma(n-i+1) - float64(n)*math.Ln2)
+	for ; i >= 0 && term > p*1e-17; i-- {
+		p += term
+		term *= float64(i) / float64(n-i+1)
+	}
+	return p
+}
+
 func higherIsBetter(metric string) bool { return metric == lab.Goodput }

@@ -250,12 +250,19 @@ type Failure struct {
 
 // Statistic is one metric over the runs of a cell.
 type Statistic struct {
-	Metric   string
-	Unit     string
-	Median   *float64 // nil when censored or not measured
-	Best     *float64
-	Worst    *float64
-	Censored bool
+	Metric string
+	Unit   string
+	Median *float64 // nil when censored or not measured
+	// Low and High are the 95 % interval of the median. High is nil where so many
+	// runs did not finish that the interval has no upper end.
+	Low, High *float64
+	// Q1 and Q3 are the quartiles, by Kaplan and Meier.
+	Q1, Q3         *float64
+	RestrictedMean *float64 // s; of metrics in seconds
+	Predicted      *float64 // what theory says; nil where it says nothing
+	Best           *float64
+	Worst          *float64
+	Censored       bool
 }
 
 // Statistic returns the statistic of a metric; the zero Statistic for names

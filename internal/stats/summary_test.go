@@ -308,7 +308,7 @@ func TestJSONContract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const empty = `{"samewire":"0.1.0","study":"s","seed":7,"results":[],"verdicts":[],"warnings":[]}`
+	const empty = `{"samewire":"0.1.0","study":"s","seed":7,"results":[],"verdicts":[],"resolutions":[],"agreements":[],"warnings":[]}`
 	if string(b) != empty {
 		t.Errorf("got  %s\nwant %s", b, empty)
 	}
@@ -317,9 +317,9 @@ func TestJSONContract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"path":"wired","load":"big","protocol":"h1","site":"kernel","server":"embedded","client":"embedded","cc":"cubic",` +
+	const want = `{"path":"wired","load":"big","protocol":"h1","site":"kernel","server":"embedded","client":"embedded","cc":"cubic","tls":"1.3","initcwnd":10,"pacing":"",` +
 		`"metric":"duration","unit":"s","runs":1,"ok":0,"outcomes":{"stalled":1},` +
-		`"median":null,"low":null,"high":null,"best":null,"worst":null,"predicted":null,"flags":["censored"]}`
+		`"median":null,"low":null,"high":null,"best":null,"worst":null,"q1":null,"q3":null,"restricted_mean":null,"predicted":null,"flags":["censored"]}`
 	if string(b) != want {
 		t.Errorf("got  %s\nwant %s", b, want)
 	}
@@ -327,8 +327,8 @@ func TestJSONContract(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const verdict = `{"path":"wired","load":"big","site":"kernel","server":"embedded","client":"embedded","cc":"cubic",` +
-		`"a":"h1","b":"h2","metric":"duration","ratio":null,"low":null,"high":null,"verdict":"no-verdict","why":"verdicts are not built yet"}`
+	const verdict = `{"path":"wired","load":"big","site":"kernel","server":"embedded","client":"embedded","cc":"cubic","tls":"1.3","initcwnd":10,"pacing":"",` +
+		`"a":"h1","b":"h2","metric":"duration","ratio":null,"low":null,"high":null,"verdict":"no-verdict","why":"verdicts are not built yet","blocks":0,"p":null,"exact":false,"needed":null,"smallest":null,"difference":null,"protocol_part":null,"machine_part":null,"terms":[]}`
 	if string(b) != verdict {
 		t.Errorf("got  %s\nwant %s", b, verdict)
 	}
