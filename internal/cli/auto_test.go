@@ -151,7 +151,7 @@ func TestInterruptedStudiesDecideTheSame(t *testing.T) {
 			t.Errorf("the last runs are of repetition %d (repeats %d) of %s on %s", r.Rep, r.Repeats, r.Cell.Path.Name, r.Cell.Site)
 		}
 	}
-	for stop := 1; stop < len(whole); stop += 11 {
+	for stop := 1; stop < len(whole); stop += 19 {
 		dir, c := t.TempDir()+"/i", &clockwork{each: 1}
 		first := carryOutAuto(t, dir, p, c, has, stop)
 		c.now = c.now.Add(time.Hour) // a pause costs no budget

@@ -45,11 +45,13 @@ table again. A folder that exists is gone on with where its study stopped.
 Before the first run on the kernel site delay, rate and MTU of its paths are
 measured, in one to three seconds each; a path that is not what it claims stops
 the study with exit status 4 (see link check; --no-check leaves that out).
-Virtual time comes first, then real time. A study with "reps: auto" ends each
-comparison by itself, once every pair of protocols has an interval that is narrow
-enough, and a site once its budget of real time is spent (docs/study.md). What the
-machine spoilt is carried out again at a site's end, and both are shown. Sites that this machine does not have
-are left out and named, unless they are asked for with --site. "samewire show"
+Virtual time comes first, then real time. A study with "reps: auto" (quick and
+six-networks are such) ends each comparison by itself, once the ratio of every pair
+of protocols has an interval that is narrow enough, and a site once its budget of
+real time is spent. Each comparison's first protocol is measured twice: what these
+two differ by is noise. Blocks that the machine spoilt are carried out again at a
+site's end, and both are shown (docs/study.md). Sites that this machine does not
+have are left out and named, unless they are asked for with --site. "samewire show"
 tells the story of a run that failed or stalled.
 
 Exit status: 0 done, also where runs failed (they are results); 1 samewire
