@@ -29,7 +29,7 @@ func incomparable(a, b *Cell) string {
 			return fmt.Sprintf("%s is implementation-bound here: processor time accounts for most of what its time exceeds protocol time by, so that this measured the library, not the protocol", c.Protocol)
 		}
 	}
-	if x, y := controls(a), controls(b); differ(x, y) && (a.Lost > 0 || b.Lost > 0) {
+	if x, y := controls(a), controls(b); differ(x, y) && idle(a, b) == "" {
 		return fmt.Sprintf("packets were lost, and congestion control differs: %s sends with %s, %s with %s (cc of the stack, or equalise, makes TCP's the same)",
 			a.Protocol, strings.Join(x, " or "), b.Protocol, strings.Join(y, " or "))
 	}
@@ -71,6 +71,27 @@ func windows(c *Cell) (out []string) {
 	return out
 }
 
+// fullPacket is about what a packet carries of a body, in bytes: less than any does.
+const fullPacket = 1200
+
+// idle says why congestion control cannot have mattered between two cells;
+// empty where it can.
+func idle(a, b *Cell) string {
+	least := 0
+	for _, s := range slices.Concat(a.Senders, b.Senders) {
+		if least == 0 || s.InitialWindow < least {
+			least = s.InitialWindow
+		}
+	}
+	switch {
+	case a.Lost == 0 && b.Lost == 0:
+		return "no packet was lost"
+	case a.Load.Bytes() <= int64(least)*fullPacket:
+		return "all bodies fit into the initial window"
+	}
+	return ""
+}
+
 // differ is false where one of the two is not known.
 func differ(x, y []string) bool { return len(x) > 0 && len(y) > 0 && !slices.Equal(x, y) }
 
@@ -82,7 +103,12 @@ func inequalities(a, b *Cell) string {
 		words = append(words, fmt.Sprintf("initial window (%s, %s)", strings.Join(x, " or "), strings.Join(y, " or ")))
 	}
 	if x, y := controls(a), controls(b); differ(x, y) {
-		words = append(words, fmt.Sprintf("congestion control (%s, %s; no packet was lost)", strings.Join(x, " or "), strings.Join(y, " or ")))
+		words = append(words, fmt.Sprintf("congestion control (%s, %s; %s)", strings.Join(x, " or "), strings.Join(y, " or "), idle(a, b)))
+	}
+	for _, c := range []*Cell{a, b} {
+		if c.UDPReceiveErrors > 0 {
+			words = append(words, fmt.Sprintf("%s lost datagrams for want of receive buffer", c.Protocol))
+		}
 	}
 	if len(words) == 0 {
 		return ""

@@ -11,28 +11,21 @@ import (
 type test struct {
 	p     float64
 	least float64 // the smallest p that the test could have had, with so many blocks
+	// second: it is carried out only where that takes no other test's chance.
+	second bool
 }
 
-// family says which tests are carried out, and corrects their p for their number.
+// family says which tests are carried out, and corrects their p for their number:
+// Holm (1979) takes the smallest p times their number, the next times one less,
+// and so on, none smaller than the one before. The probability of any false claim
+// is at most Level.
 //
-// Those that could not have shown anything are left out first: with K the
-// smallest number for which at most K tests could reach Level/K, those (Tarone,
-// 1990). What a test could reach depends on the number of blocks alone, not on
-// what they show, so that no error is added. Of the others, Holm (1979): the
-// smallest p times their number, the next times one less, and so on, none smaller
-// than the one before. The probability of any false claim is at most Level.
+// Which tests are carried out may depend on what they could reach, and not on what
+// they show: given the sizes of all differences, every sign is as likely as the
+// other, and what a test could reach follows from the sizes alone.
 func family(tests []test) (carried []bool, adjusted []float64) {
 	carried, adjusted = make([]bool, len(tests)), make([]float64, len(tests))
-	within := func(k int) (list []int) {
-		for i, t := range tests {
-			if t.least <= Level/float64(k) {
-				list = append(list, i)
-			}
-		}
-		return list
-	}
-	k := 1 + sort.Search(len(tests), func(i int) bool { return len(within(i+1)) <= i+1 })
-	list := within(k)
+	list := chosenTests(tests)
 	slices.SortStableFunc(list, func(i, j int) int { return cmp.Compare(tests[i].p, tests[j].p) })
 	last := 0.0
 	for i, t := range list {
@@ -40,6 +33,45 @@ func family(tests []test) (carried []bool, adjusted []float64) {
 		carried[t], adjusted[t] = true, last
 	}
 	return carried, adjusted
+}
+
+// chosenTests leaves out those that could not show anything: with K the smallest
+// number for which at most K tests could reach Level/K, it takes these (Tarone,
+// 1990). Then the second ones are added, those with most chances first, as long as
+// all that are there could still reach their level.
+func chosenTests(tests []test) []int {
+	within := func(k int) (list []int) {
+		for i, t := range tests {
+			if !t.second && t.least <= Level/float64(k) {
+				list = append(list, i)
+			}
+		}
+		return list
+	}
+	k := 1 + sort.Search(len(tests), func(i int) bool { return len(within(i+1)) <= i+1 })
+	list := within(k)
+	worst := 0.0
+	for _, i := range list {
+		worst = max(worst, tests[i].least)
+	}
+	for _, i := range secondTests(tests) {
+		worst = max(worst, tests[i].least)
+		if worst > Level/float64(len(list)+1) {
+			break
+		}
+		list = append(list, i)
+	}
+	return list
+}
+
+func secondTests(tests []test) (list []int) {
+	for i, t := range tests {
+		if t.second {
+			list = append(list, i)
+		}
+	}
+	slices.SortStableFunc(list, func(i, j int) int { return cmp.Compare(tests[i].least, tests[j].least) })
+	return list
 }
 
 // fewest is the number of blocks from which on there is an interval of 95 %.

@@ -32,6 +32,9 @@ func (s *study) resolution(cells []*Cell) (r Resolution, f floor, ok bool) {
 		seed := seedOf(s.plan.Seed, name(c.Cell), lab.ArmAA)
 		e := Paired(p.logs, seed)
 		r.Ratio, r.Low, r.High = e.Ratio, e.Low, e.High
+		if Exact(c.Cell) {
+			r.Low, r.High = r.Ratio, r.Ratio
+		}
 		return r, s.floorOf(p, seed), true
 	}
 	return Resolution{}, floor{}, false

@@ -35,10 +35,13 @@ func Summarise(plan lab.Plan, records []lab.Record, theory Theory) Output {
 	s := newStudy(plan, out.Cells, all, theory)
 	s.predict()
 	s.flagBound()
+	drifts := Drifted(records)
+	flagDrift(out.Cells, drifts)
 	for _, cells := range Comparisons(out.Cells) {
 		flagUnequal(cells)
 	}
-	out.Verdicts, out.Resolutions = s.verdicts()
+	var noFloor []string
+	out.Verdicts, out.Resolutions, noFloor = s.verdicts()
 	out.Agreements = s.agreements()
 	for _, c := range out.Cells {
 		out.Results = append(out.Results, results(c)...)
@@ -49,6 +52,8 @@ func Summarise(plan lab.Plan, records []lab.Record, theory Theory) Output {
 	out.Warnings = append(out.Warnings, WarnLoss(records)...)
 	out.Warnings = append(out.Warnings, warnAlike(out.Cells)...)
 	out.Warnings = append(out.Warnings, warnStalls(out.Cells)...)
+	out.Warnings = append(out.Warnings, noFloor...)
+	out.Warnings = append(out.Warnings, warnDrift(drifts, records)...)
 	return out
 }
 

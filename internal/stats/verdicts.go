@@ -25,7 +25,7 @@ type trial struct {
 
 // verdicts compares every two protocols of every comparison, and corrects for
 // their number.
-func (s *study) verdicts() (verdicts []Verdict, resolutions []Resolution) {
+func (s *study) verdicts() (verdicts []Verdict, resolutions []Resolution, warnings []string) {
 	verdicts, resolutions = []Verdict{}, []Resolution{}
 	var trials []*trial
 	for _, cells := range Comparisons(s.cells) {
@@ -46,24 +46,40 @@ func (s *study) verdicts() (verdicts []Verdict, resolutions []Resolution) {
 	for _, t := range trials {
 		verdicts = append(verdicts, t.v)
 	}
-	return verdicts, resolutions
+	return verdicts, resolutions, warnNoFloor(trials)
 }
 
-// decide tests what is not settled, as one family.
+// warnNoFloor counts the claims that no second series of a cell stands behind.
+func warnNoFloor(trials []*trial) []string {
+	n := 0
+	for _, t := range trials {
+		claimed := t.v.Verdict == Faster || t.v.Verdict == Slower
+		if claimed && t.v.Metric == lab.Duration && !t.v.Exact && !t.floor.known {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of the differences claimed could not be held against what a cell measured twice differs by: no arm %q with %d blocks", n, lab.ArmAA, fewest)}
+}
+
+// decide tests what is not settled, as one family. That of durations comes first.
 func (s *study) decide(trials []*trial) {
 	var open []*trial
 	var tests []test
-	candidates := 0 // tests that could show something, if there were blocks enough
+	first, second := 0, 0 // tests that could show something, if there were blocks enough
 	for _, t := range trials {
 		if t.settled {
 			continue
 		}
 		open, tests = append(open, t), append(tests, t.test)
-		if t.v.Metric == lab.Duration || t.test.least <= Level {
-			candidates++
+		if !t.test.second {
+			first++
+		} else if t.test.least <= Level {
+			second++
 		}
 	}
-	needed := blocksNeeded(candidates)
 	carried, adjusted := family(tests)
 	size := 0
 	for _, c := range carried {
@@ -76,15 +92,23 @@ func (s *study) decide(trials []*trial) {
 		case carried[i]:
 			t.v.P = &adjusted[i]
 			t.conclude(adjusted[i] <= Level, Level/float64(size))
-		case t.v.Metric == Success && len(t.pair.logs) >= needed:
-			t.conclude(false, 0)
+		case !t.test.second:
+			t.tooFew(blocksNeeded(first))
+		case t.test.least <= Level:
+			t.tooFew(blocksNeeded(first + second))
+		case len(t.pair.logs) < blocksNeeded(first):
+			t.tooFew(blocksNeeded(first))
 		default:
-			t.v.Verdict, t.v.Needed = NoVerdict, &needed
-			t.v.Why = fmt.Sprintf("too few runs: %s, and a claim takes %d in this study", blocks(len(t.pair.logs)), needed)
-			if t.v.Metric == Success {
-				t.v.Why = t.counts() + "; " + t.v.Why
-			}
+			t.conclude(false, 0)
 		}
+	}
+}
+
+func (t *trial) tooFew(needed int) {
+	t.v.Verdict, t.v.Needed = NoVerdict, &needed
+	t.v.Why = fmt.Sprintf("too few runs: %s, and a claim takes %d in this study", blocks(len(t.pair.logs)), needed)
+	if t.v.Metric == Success {
+		t.v.Why = t.counts() + "; " + t.v.Why
 	}
 }
 
@@ -121,7 +145,7 @@ func (s *study) trial(a, b *Cell, metric string) *trial {
 // measure takes the interval and the test of paired logarithms.
 func (t *trial) measure(seed uint64) {
 	if len(t.pair.logs) == 0 {
-		t.test = test{1, 1}
+		t.test = test{p: 1, least: 1}
 		return
 	}
 	t.span = spanOf(t.pair.logs, seed, Level)
@@ -129,7 +153,7 @@ func (t *trial) measure(seed uint64) {
 	if t.span.known {
 		t.v.Low, t.v.High = ratio(t.span.low), ratio(t.span.high)
 	}
-	t.test = test{signedRank(t.pair.logs), leastSignedRank(len(t.pair.logs))}
+	t.test = test{p: signedRank(t.pair.logs), least: leastSignedRank(len(t.pair.logs))}
 }
 
 func (t *trial) settle(verdict, why string) {
@@ -221,7 +245,7 @@ func (s *study) success(a, b *Cell) *trial {
 		t.v.Ratio = &r
 	}
 	n := t.pair.onlyA + t.pair.onlyB
-	t.test = test{signTest(t.pair.onlyA, t.pair.onlyB), math.Min(1, math.Ldexp(2, -n))}
+	t.test = test{p: signTest(t.pair.onlyA, t.pair.onlyB), least: leastSignedRank(n), second: true}
 	if why := incomparable(a, b); why != "" {
 		t.settle(NotComparable, why)
 	} else if Exact(a.Cell) {

@@ -81,6 +81,21 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// With just the blocks that three protocols need, one that never finishes loses all
+// its comparisons, and takes no chance from the third.
+func TestNeverFinishingAmongThree(t *testing.T) {
+	ones := []float64{1, 1, 1, 1, 1, 1, 1}
+	out := Summarise(plan, slices.Concat(runs(cell(lab.H1), ones...), runs(cell(lab.H2), 2, 2, 2, 2, 2, 2, 2), runs(cell(lab.H3), 0, 0, 0, 0, 0, 0, 0)), nil)
+	var got []string
+	for _, v := range out.Verdicts {
+		got = append(got, fmt.Sprintf("%s %s %s %s", v.A, v.B, v.Metric, v.Verdict))
+	}
+	want := []string{"h1 h2 duration faster", "h1 h3 duration faster", "h1 h3 success no-verdict", "h2 h3 duration faster", "h2 h3 success no-verdict"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 // What the lab spoilt is no block, and says nothing for or against.
 func TestInvalidBlocksAreLeftOut(t *testing.T) {
 	h1, h3 := cell(lab.H1), cell(lab.H3)
@@ -232,6 +247,7 @@ func TestNotComparable(t *testing.T) {
 		{"unequal under loss", []lab.Record{record(h1, 1, 1, senders(cubic), lost), record(h3, 1, 1, senders(reno))},
 			"packets were lost, and congestion control differs: h1 sends with cubic, h3 with reno"},
 		{"unequal, nothing lost", []lab.Record{record(h1, 1, 1, senders(cubic)), record(h3, 1, 1, senders(reno))}, ""},
+		{"unequal, but all fits into the initial window", []lab.Record{record(tiny1, 1, 1, senders(cubic), lost), record(tiny3, 1, 1, senders(reno))}, ""},
 		{"one not known", []lab.Record{record(h1, 1, 1, senders(cubic), lost), record(h3, 1, 1, lost)}, ""},
 		{"client-limited", []lab.Record{record(h1, 1, 1), record(h3, 1, 1, small)}, "h3 is limited by its client"},
 		{"a window as large as the object", []lab.Record{record(tiny1, 1, 1), record(tiny3, 1, 1, small)}, ""},
@@ -268,7 +284,7 @@ func TestResolution(t *testing.T) {
 		why    string
 	}{
 		{[]float64{1.01, 0.99, 1.01, 1, 1, 0.99, 1}, Faster, "h1 takes"},
-		{[]float64{1.1, 0.92, 1.09, 0.93, 1.07, 0.9, 1.1}, NoDifference, "is within what two series of the same cell differ by (0.909 to 1.09)"},
+		{[]float64{1.1, 0.92, 1.09, 0.93, 1.07, 0.9, 1.1}, NoDifference, "is within what two series of the same cell differ by (0.909 to 1.093)"},
 		{[]float64{1, 1, 1, 1, 1, 1, 0}, Faster, ""}, // one that failed has no bound; the others do
 		{[]float64{9, 9, 9}, Faster, ""},             // too few to be a floor
 	} {
@@ -283,8 +299,16 @@ func TestResolution(t *testing.T) {
 			t.Errorf("%+v", out.Resolutions)
 		}
 	}
-	if r := Summarise(plan, base, nil).Resolutions; r == nil || len(r) != 0 {
-		t.Errorf("no arm: %+v", r)
+	out := Summarise(plan, base, nil)
+	if out.Resolutions == nil || len(out.Resolutions) != 0 {
+		t.Errorf("no arm: %+v", out.Resolutions)
+	}
+	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0], "1 of the differences claimed could not be held against") {
+		t.Errorf("%q", out.Warnings)
+	}
+	with := Summarise(plan, append(slices.Clone(base), runs(again, flat...)...), nil)
+	if len(with.Warnings) != 0 || *with.Resolutions[0].Low != 1 || *with.Resolutions[0].High != 1 {
+		t.Errorf("%q %+v", with.Warnings, with.Resolutions)
 	}
 }
 
@@ -375,7 +399,7 @@ func TestFamily(t *testing.T) {
 	p := []float64{0.01, 0.04, 0.03, 0.005}
 	var tests []test
 	for _, p := range p {
-		tests = append(tests, test{p, 0.001})
+		tests = append(tests, test{p: p, least: 0.001})
 	}
 	carried, adjusted := family(tests)
 	want := []float64{0.03, 0.06, 0.06, 0.02}
@@ -385,9 +409,18 @@ func TestFamily(t *testing.T) {
 		}
 	}
 	// Two that could not have shown anything cost the third nothing.
-	carried, adjusted = family([]test{{1, 1}, {0.04, 0.001}, {0.06, 0.0625}})
+	carried, adjusted = family([]test{{p: 1, least: 1}, {p: 0.04, least: 0.001}, {p: 0.06, least: 0.0625}})
 	if carried[0] || !carried[1] || carried[2] || adjusted[1] != 0.04 {
 		t.Errorf("%v %v", carried, adjusted)
+	}
+	// A second one waits where it would take the chance of the first.
+	seven := leastSignedRank(7)
+	three := []test{{p: seven, least: seven}, {p: 1, least: seven}, {p: 1, least: seven}, {p: 0, least: seven, second: true}}
+	if carried, adjusted = family(three); carried[3] || !carried[0] || adjusted[0] > Level {
+		t.Errorf("%v %v", carried, adjusted)
+	}
+	if carried, _ = family(three[1:]); !carried[2] {
+		t.Error("there was room for it")
 	}
 	for tests, want := range map[int]int{0: 6, 1: 6, 2: 7, 3: 7, 4: 8, 18: 10, 180: 13} {
 		if got := blocksNeeded(tests); got != want {
@@ -403,7 +436,8 @@ func TestFamilyIsMonotone(t *testing.T) {
 		var tests []test
 		for range rapid.IntRange(1, 20).Draw(t, "tests") {
 			n := rapid.IntRange(0, 14).Draw(t, "blocks")
-			tests = append(tests, test{max(leastSignedRank(n), rapid.Float64Range(0, 1).Draw(t, "p")), leastSignedRank(n)})
+			p := max(leastSignedRank(n), rapid.Float64Range(0, 1).Draw(t, "p"))
+			tests = append(tests, test{p, leastSignedRank(n), rapid.Bool().Draw(t, "second")})
 		}
 		carried, adjusted := family(tests)
 		for i := range tests {
@@ -494,8 +528,8 @@ func TestAFailedRunNeverWinsAVerdict(t *testing.T) {
 			t.Fatalf("%s (%s) became %s (%s)", a.Verdict, a.Why, b.Verdict, b.Why)
 		}
 		s, now := before.Cells[0].Statistic(lab.Duration), after.Cells[0].Statistic(lab.Duration)
-		for _, x := range [][2]*float64{{s.Median, now.Median}, {s.Q1, now.Q1}, {s.Q3, now.Q3}, {s.RestrictedMean, now.RestrictedMean}} {
-			if x[0] != nil && x[1] != nil && *x[1] < *x[0] || x[0] == nil && x[1] != nil && s.Best != nil {
+		for _, x := range [][2]*float64{{s.Median, now.Median}, {s.Q1, now.Q1}, {s.Q3, now.Q3}, {s.RestrictedMean, now.RestrictedMean}, {s.Low, now.Low}, {s.High, now.High}} {
+			if x[0] != nil && x[1] != nil && *x[1] < *x[0] || x[0] == nil && x[1] != nil && s.Best != nil && n > fewest {
 				t.Fatalf("%+v became %+v", s, now)
 			}
 		}

@@ -28,8 +28,8 @@ func (t *trial) found(within bool) string {
 	a, b := t.v.A, t.v.B
 	switch {
 	case within:
-		return fmt.Sprintf("the difference (%s) is within what two series of the same cell differ by (%.3g to %.3g)",
-			t.figures(), math.Exp(t.floor.low), math.Exp(t.floor.high))
+		return fmt.Sprintf("the difference (%s) is within what two series of the same cell differ by (%s to %s)",
+			t.figures(), bound(t.floor.low), bound(t.floor.high))
 	case t.v.Verdict == NoDifference && t.v.Exact:
 		return fmt.Sprintf("%s and %s take the same time", a, b)
 	case t.v.Verdict == NoDifference:
@@ -77,14 +77,22 @@ func (t *trial) figures() string {
 }
 
 func (t *trial) interval() string {
-	low, high := "0", "without bound"
-	if t.v.Low != nil {
-		low = number(*t.v.Low)
+	n := blocks(len(t.pair.logs))
+	if !t.span.known {
+		return n
 	}
-	if t.v.High != nil {
-		high = number(*t.v.High)
+	return fmt.Sprintf("%s to %s, %s", bound(t.span.low), bound(t.span.high), n)
+}
+
+// bound writes the logarithm of a ratio as the ratio.
+func bound(log float64) string {
+	switch {
+	case math.IsInf(log, -1):
+		return "0"
+	case math.IsInf(log, 1):
+		return "without bound"
 	}
-	return fmt.Sprintf("%s to %s, %s", low, high, blocks(len(t.pair.logs)))
+	return number(math.Exp(log))
 }
 
 // split says which part of a difference is the protocols'.
