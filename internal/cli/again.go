@@ -5,6 +5,7 @@ import (
 
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/plan"
+	"github.com/samewire/samewire/internal/stats"
 	"github.com/samewire/samewire/internal/store"
 )
 
@@ -22,7 +23,7 @@ type spoilt struct {
 // that was interrupted while it repeated them goes on with the same.
 type repeater struct {
 	folder *store.Folder
-	find   func(lab.Plan, []lab.Record) []spoilt
+	find   func([]lab.Record) []spoilt
 	say    func(string)
 }
 
@@ -35,15 +36,24 @@ func (a repeater) Again(site lab.SiteName) ([]lab.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := a.folder.Plan()
 	var runs []lab.Run
-	for _, s := range a.find(p, records) {
+	for _, s := range a.find(records) {
 		if s.cell.Site != site {
 			continue
 		}
 		a.say(fmt.Sprintf("site %s: repetition %d of %s, %s took much longer or shorter than the others, all protocols alike: it is carried out again, and both are shown",
 			site, s.block, s.cell.Path.Name, s.cell.Load.Name))
-		runs = append(runs, plan.Repeat(p, s.cell, s.block)...)
+		runs = append(runs, plan.Repeat(a.folder.Plan(), s.cell, s.block)...)
 	}
 	return runs, nil
+}
+
+// spoiltBlocks are the blocks of the records that the machine spoilt.
+func spoiltBlocks(records []lab.Record) (out []spoilt) {
+	for _, d := range stats.Drifted(records) {
+		for _, block := range d.Spoilt {
+			out = append(out, spoilt{d.Cell, block})
+		}
+	}
+	return out
 }

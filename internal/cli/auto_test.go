@@ -116,12 +116,12 @@ func carryOutAuto(t *testing.T, dir string, p lab.Plan, c *clockwork, has enough
 }
 
 // secondOfLoss finds that the second block on loss-1 was spoilt on each site.
-func secondOfLoss(p lab.Plan, _ []lab.Record) (out []spoilt) {
+func secondOfLoss(records []lab.Record) (out []spoilt) {
 	seen := map[comparison]bool{}
-	for _, r := range p.Runs {
-		if c := comparisonOf(r.Cell); c.path == "loss-1" && !seen[c] {
+	for _, r := range records {
+		if c := comparisonOf(r.Run.Cell); c.path == "loss-1" && !seen[c] {
 			seen[c] = true
-			out = append(out, spoilt{r.Cell, 2})
+			out = append(out, spoilt{r.Run.Cell, 2})
 		}
 	}
 	return out

@@ -30,7 +30,7 @@ func (o runOptions) checkPaths(ctx context.Context, w io.Writer, p lab.Plan, fol
 	if err != nil {
 		return exit(exitFailed, err)
 	}
-	maps.Copy(done, notNeeded(p, records, stats.Enough))
+	maps.Copy(done, stats.Needless(p, records))
 	return checkPaths(ctx, w, p, o.kernel.backend, done, startGauge)
 }
 
