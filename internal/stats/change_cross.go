@@ -155,7 +155,7 @@ func (t Threshold) farRuns(both []*pairing) []bool {
 	for i, p := range both {
 		if j := p.find(t.Metric); j >= 0 && !p.change.Exact {
 			k, m, n, _ := t.farther(p.tests[j])
-			tests, at = append(tests, test{exceed(k, m, n), exceed(m, m, n)}), append(at, i)
+			tests, at = append(tests, test{p: exceed(k, m, n), least: exceed(m, m, n)}), append(at, i)
 		}
 	}
 	carried, adjusted := family(tests)

@@ -68,7 +68,7 @@ func (p *pairing) metric(m lab.Sample) (changeTest, MetricChange, bool) {
 		t.compared = true
 		t.shift = shiftOf(t.old, t.fresh, seedOf(p.old.Plan.Seed^p.fresh.Plan.Seed, name(p.then.Cell), m.Metric))
 		c.Ratio, c.Low, c.High = t.shift.numbers(m.Metric)
-		t.test = test{t.shift.p, leastRankSum(t.fresh.n(), t.old.n())}
+		t.test = test{p: t.shift.p, least: leastRankSum(t.fresh.n(), t.old.n())}
 		t.floor, c.Resolution = p.floor(m.Metric)
 	}
 	return t, c, true
@@ -142,7 +142,7 @@ func (p *pairing) success() (changeTest, MetricChange, bool) {
 		c.Ratio = &r
 	}
 	t.shift.point = x - y
-	t.test = test{fisher(a, n-a, b, m-b), leastFisher(a+b, n, m)}
+	t.test = test{p: fisher(a, n-a, b, m-b), least: leastFisher(a+b, n, m)}
 	if p.change.Why != "" {
 		c.Change, c.Why = NotComparable, p.change.Why
 	} else if p.change.Exact {

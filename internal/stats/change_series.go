@@ -104,7 +104,7 @@ type shift struct {
 
 // shiftOf compares two samples that have no chance in common.
 func shiftOf(old, fresh badness, seed uint64) shift {
-	e := TwoSample(fresh.plain(), old.plain(), fresh.n(), old.n(), seed)
+	e := TwoSample(fresh.plain(), old.plain(), fresh.n(), old.n())
 	s := shift{point: fresh.median() - old.median(), p: e.P}
 	if e.Ratio != nil {
 		s.point = math.Log(*e.Ratio)

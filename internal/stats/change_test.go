@@ -354,7 +354,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-func TestNotComparable(t *testing.T) {
+func TestChangesNotComparable(t *testing.T) {
 	base := func(change func(*Measured)) Measured {
 		m := measured("b", 2, 10, map[lab.Cell]float64{cell(lab.H1): 3})
 		change(&m)
