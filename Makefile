@@ -2,15 +2,15 @@
 # Everything is built from this folder; nothing is installed on the machine.
 
 GO      ?= go
-SOURCES := $(shell find cmd internal \( -name '*.go' ! -name '*_test.go' \) -o -name '*.yaml' 2>/dev/null) go.mod go.sum
-# One name for the sources of both programs: samewire refuses a worker of another build.
+SOURCES := $(shell find cmd internal arms \( -name '*.go' ! -name '*_test.go' \) -o -name '*.yaml' -o -name '*.patch' 2>/dev/null) go.mod go.sum
+# One name for the sources of all programs: samewire refuses a worker of another build.
 BUILD   := $(shell cat $(SOURCES) | { sha256sum 2>/dev/null || shasum -a 256; } | cut -c1-12)
 PKG     := github.com/samewire/samewire
 LDFLAGS := -s -w -X $(PKG)/internal/site/worker.Build=$(BUILD)
 LINT_VERSION := v2.15.0
 
-.PHONY: build demo test bench netem lint fuzz smoke clean
-build: bin/samewire bin/samewire-virtual
+.PHONY: build arms demo test bench netem lint fuzz smoke clean
+build: bin/samewire bin/samewire-virtual bin/samewire-virtual-arms
 
 bin/samewire: $(SOURCES) Makefile
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/samewire
@@ -18,15 +18,24 @@ bin/samewire: $(SOURCES) Makefile
 bin/samewire-virtual: $(SOURCES) Makefile
 	CGO_ENABLED=0 $(GO) build -tags faketime -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/samewire
 
+# The worker for virtual time with another initial window of TCP, or without QUIC's pacing, from
+# patched copies of gVisor and quic-go (docs/sites.md): what proves where a difference comes from.
+arms: bin/samewire-virtual-arms
+
+bin/samewire-virtual-arms: $(SOURCES) Makefile
+	$(GO) run ./arms bin/arms
+	CGO_ENABLED=0 $(GO) build -modfile bin/arms/samewire.mod -tags faketime,arms -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/samewire
+
 demo: build
 	bin/samewire run
 
 # All tests. The ground floor has no goroutines for the race detector to watch, and much to
 # compute; the world has them; and where timing matters (the real programs, built without
-# cgo, carry out the runs there) the race detector would measure itself. The three run one
-# after the other, so that they do not disturb each other.
+# cgo, carry out the runs there) the race detector would measure itself: but for RACED, which
+# runs in the test program. They run one after the other, so that they do not disturb each
+# other.
 GROUND := $(addprefix ./internal/,lab plan link wire/... story stats report)
-TIMED := ./internal/cli ./internal/site/kernel
+RACED := ^Test(ProcessSite|Progress.*|Estimate|Scripts|ServeAndGet)$$
 # The race detector needs cgo, and so a C compiler.
 RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
 UNTIMED = $(shell $(GO) list ./... | grep -v -E '/internal/(cli|site/kernel|lab|plan|link|wire(/.*)?|story|stats|report)$$')
@@ -36,8 +45,9 @@ test:
 	$(GO) vet ./...
 	$(GO) test $(GROUND)
 	$(GO) test $(RACE) $(UNTIMED)
-	$(GO) test $(RACE) -run 'Process|Script|Progress|Estimate|Serve|Get' ./internal/cli
-	$(GO) test -count=1 -p 1 -timeout 30m $(TIMED)
+	$(GO) test $(RACE) -run '$(RACED)' ./internal/cli
+	$(GO) test -count=1 -timeout 30m -skip '$(RACED)' ./internal/cli
+	$(GO) test -count=1 -timeout 30m ./internal/site/kernel
 
 # The absolute figures, on this machine; nothing else should run meanwhile.
 bench: build

@@ -24,7 +24,7 @@ import (
 func BenchmarkVirtualCellEdge(b *testing.B) {
 	build(b)
 	for range b.N {
-		medians, speed := cellEdge(b, 100, lab.Protocols()...)
+		medians, speed := cellEdge(b, 1, 100, lab.Protocols()...)
 		for i, p := range lab.Protocols() {
 			b.ReportMetric(medians[i], string(p)+"-s")
 		}

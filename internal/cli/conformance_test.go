@@ -12,6 +12,7 @@ import (
 // All sites are held to one contract.
 
 func TestVirtualSite(t *testing.T) {
+	t.Parallel()
 	sitetest.Test(t, sitetest.Site{Name: lab.Virtual, Carrier: carrierOf(t, lab.Virtual, 1), Slack: time.Millisecond})
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -31,7 +32,25 @@ func (s opensslServer) Start(_ context.Context, host *kernel.Host, run lab.Run) 
 		return nil, err
 	}
 	c := host.Command(context.Background(), "openssl", "s_server", "-quiet", "-www", "-accept", fmt.Sprint(lab.Port), "-cert", cert, "-key", key)
-	return foreignProgram{c}, c.Start()
+	if err := c.Start(); err != nil {
+		return nil, err
+	}
+	return foreignProgram{c}, awaitListener(c.PID())
+}
+
+// awaitListener waits until a process's network has a listener at the lab's port:
+// s_server does not say when it listens.
+func awaitListener(pid int) error {
+	listens := regexp.MustCompile(fmt.Sprintf(`(?m)^ *\d+: [0-9A-F]+:%04X [0-9A-F]+:0000 0A `, lab.Port))
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		for _, family := range []string{"tcp", "tcp6"} {
+			table, _ := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, family))
+			if listens.Match(table) {
+				return nil
+			}
+		}
+	}
+	return errors.New("nothing listens")
 }
 
 type curlClient struct {
@@ -105,7 +124,6 @@ func TestForeignProgramsAreRead(t *testing.T) {
 			if err := hosts.Serve(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(300 * time.Millisecond) // s_server does not say when it listens
 			if _, err := hosts.Get(t.Context()); err != nil {
 				t.Fatalf("%v: %s", err, said)
 			}

@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -127,17 +129,17 @@ func TestLinkCheckFindsOutAWrongPath(t *testing.T) {
 		{"rtt 20ms duplicate 10%", "rtt 20ms duplicate 10% 60%", gauge.DuplicatedNext, "--seconds=1 --only=packets"},
 	} {
 		t.Run(c.asked, func(t *testing.T) {
-			r, status := linkCheck(t, append(strings.Fields(c.flag), "--path", c.asked, "--carry", c.carried)...)
-			if status != "4" || r.OK || r.Fails == 0 {
-				t.Fatalf("exit status %s, want 4: %d fail", status, r.Fails)
-			}
-			found := false
-			for _, f := range gauge.Failed(r.Checks) {
-				found = found || f.Name == c.fails
-			}
-			if !found {
-				t.Errorf("%s does not fail, but %+v", c.fails, gauge.Failed(r.Checks))
-			}
+			patiently(t, func() string { // on a busy machine much stays unchecked
+				r, status := linkCheck(t, append(strings.Fields(c.flag), "--path", c.asked, "--carry", c.carried)...)
+				if status != "4" || r.OK || r.Fails == 0 {
+					return fmt.Sprintf("exit status %s, want 4: %d fail", status, r.Fails)
+				}
+				failed := gauge.Failed(r.Checks)
+				if slices.ContainsFunc(failed, func(f gauge.Check) bool { return f.Name == c.fails }) {
+					return ""
+				}
+				return fmt.Sprintf("%s does not fail, but %+v", c.fails, failed)
+			})
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/samewire/samewire/internal/gauge"
@@ -42,15 +43,18 @@ func TestLinkCheckImpairments(t *testing.T) {
 					t.Errorf("%s up is %s: %s", name, got.State, got.Note)
 				}
 			}
-			plain, status := linkCheck(t, "--only", "packets", "--seconds", "0.5", "--path", c.path, "--carry", "rtt 60ms")
-			if status != "4" {
-				t.Errorf("a plain path: exit status %s", status)
-			}
-			for _, name := range c.about {
-				if got := checkOf(t, plain, name, "up"); got.State != gauge.Fails && !cannotFail(name, got) {
-					t.Errorf("a plain path: %s up is %s: %s", name, got.State, describeCheck(got))
+			patiently(t, func() string {
+				plain, status := linkCheck(t, "--only", "packets", "--seconds", "0.5", "--path", c.path, "--carry", "rtt 60ms")
+				if status != "4" {
+					return fmt.Sprintf("a plain path: exit status %s", status)
 				}
-			}
+				for _, name := range c.about {
+					if got := checkOf(t, plain, name, "up"); got.State != gauge.Fails && !cannotFail(name, got) {
+						return fmt.Sprintf("a plain path: %s up is %s: %s", name, got.State, describeCheck(got))
+					}
+				}
+				return ""
+			})
 		})
 	}
 	wantNoLeftovers(t)

@@ -27,3 +27,23 @@ func printable(s string) string {
 	}
 	return b.String()
 }
+
+// colours are the sequences that a report may have on a terminal.
+var colours = []string{"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[33m"}
+
+// printableColour is printable, but lets the report's colours pass. All that a
+// foreign name can do with them is to be bold.
+func printableColour(s string) string {
+	var b strings.Builder
+	for s != "" {
+		at, colour := len(s), ""
+		for _, c := range colours {
+			if i := strings.Index(s, c); i >= 0 && i < at {
+				at, colour = i, c
+			}
+		}
+		b.WriteString(printable(s[:at]) + colour)
+		s = s[at+len(colour):]
+	}
+	return b.String()
+}

@@ -26,10 +26,22 @@ func TestNoEscapeSequences(t *testing.T) {
 	if got := run([]string{"show", "no\x1b[31m"}, streams{nil, &out, &errs}); got != exitFailed {
 		t.Errorf("exit status %d", got)
 	}
-	if err := printReport(&out, stats.Output{Study: "a\x1b]0;x\x07"}, formatText); err != nil {
+	if err := (loaded{out: stats.Output{Study: "a\x1b]0;x\x07"}}).print(&out, formatText); err != nil {
 		t.Fatal(err)
 	}
 	if b := append(out.Bytes(), errs.Bytes()...); bytes.ContainsAny(b, "\x1b\x07") {
 		t.Errorf("%q", b)
+	}
+}
+
+func TestColoursPass(t *testing.T) {
+	for in, want := range map[string]string{
+		"\x1b[1mbold\x1b[0m":    "\x1b[1mbold\x1b[0m",
+		"\x1b[31mred\x1b[2Jx":   `\x1b[31mred\x1b[2Jx`,
+		"\x1b[33m\x1b]0;x\x07a": "\x1b[33m" + `\x1b]0;x\aa`,
+	} {
+		if got := printableColour(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 // Round trips follow from the protocol and not from the path: they are the same
 // without any delay, on long paths, and where packets are lost.
 func TestVirtualRoundTrips(t *testing.T) {
+	t.Parallel()
 	c := carrierOf(t, lab.Virtual, 2)
 	one := lab.Load{Name: "one", Objects: 1, Size: 1000}
 	warm, many, up := one, one, one
@@ -67,6 +68,7 @@ func TestVirtualRoundTrips(t *testing.T) {
 // count: ten segments, then twice as many, and so on; of quic-go 32 packets. Of a
 // TCP connection the log keeps 64 KiB: where more is sent nothing is said.
 func TestVirtualRoundTripsOfUploads(t *testing.T) {
+	t.Parallel()
 	c := carrierOf(t, lab.Virtual, 1)
 	for _, tt := range []struct {
 		protocol lab.Protocol

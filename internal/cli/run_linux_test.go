@@ -65,7 +65,7 @@ func leftovers(t *testing.T) []string {
 
 func wantNoLeftovers(t *testing.T) {
 	t.Helper()
-	deadline := time.Now().Add(3 * time.Second)
+	deadline := time.Now().Add(20 * time.Second)
 	for {
 		left := leftovers(t)
 		if len(left) == 0 {

@@ -29,6 +29,7 @@ func sending(t *testing.T, c *worker.Pool, notation, cc string, p lab.Protocol, 
 }
 
 func TestVirtualInitialWindows(t *testing.T) {
+	t.Parallel()
 	c := carrierOf(t, lab.Virtual, 1)
 	for _, path := range []string{"rtt 40ms", "rtt 40ms rate 100mbit", "rtt 150ms rate 20mbit"} {
 		for p, want := range map[lab.Protocol]int{lab.H1: 10, lab.H2: 10, lab.H3: 32} {
@@ -51,6 +52,7 @@ func TestVirtualInitialWindows(t *testing.T) {
 }
 
 func TestVirtualRecoveries(t *testing.T) {
+	t.Parallel()
 	c := carrierOf(t, lab.Virtual, 1)
 	const path = "rtt 40ms rate 100mbit"
 	for _, p := range lab.Protocols() {
@@ -73,6 +75,7 @@ func TestVirtualRecoveries(t *testing.T) {
 }
 
 func TestVirtualCongestionControls(t *testing.T) {
+	t.Parallel()
 	c := carrierOf(t, lab.Virtual, 1)
 	// Few losses, far from each other, and many, on paths whose queue overflows not
 	// or late.
@@ -102,6 +105,7 @@ func TestVirtualCongestionControls(t *testing.T) {
 // A queue of 40 packets overflows: its delay is at most 40 packets' time, and the
 // link is busy to the end.
 func TestVirtualUsage(t *testing.T) {
+	t.Parallel()
 	c := carrierOf(t, lab.Virtual, 1)
 	for _, p := range []lab.Protocol{lab.H1, lab.H3} {
 		r, _ := sending(t, c, "rtt 20ms rate 10mbit queue 40", "cubic", p, 20e6)

@@ -292,6 +292,7 @@ func compareQUIC(t *testing.T, e wire.Event, f frame) {
 // saved again comes back as it was, and that as a pcap file, which has neither
 // interfaces nor comments, it has the same packets in the same directions.
 func TestWhatTsharkWritesIsRead(t *testing.T) {
+	t.Parallel()
 	needTshark(t)
 	c := carrierOf(t, lab.Virtual, 1)
 	for _, p := range []lab.Protocol{lab.H2, lab.H3} {

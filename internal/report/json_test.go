@@ -117,6 +117,8 @@ func is(name string, v any) bool {
 		return name == "string"
 	case float64:
 		return name == "number" || name == "integer" && v == math.Trunc(v)
+	case bool:
+		return name == "boolean"
 	case []any:
 		return name == "array"
 	case map[string]any:

@@ -14,24 +14,37 @@ import (
 // writeNotes writes what has to be known of the table: what failed, what was
 // not equal, what else was noticed; each in sentences, wrapped to the width.
 func writeNotes(b *strings.Builder, out stats.Output, o Options, p painter) {
-	for _, part := range []struct {
-		head  string
-		notes []string
-	}{
-		{"Failed", failures(out.Cells)},
-		{"Not equal", unequal(out.Cells)},
-		{"Noted", append(append(conditions(out.Cells), lateness(out.Cells)...), o.Notes...)},
-		{"Warnings", out.Warnings},
-	} {
-		if len(part.notes) == 0 {
-			continue
-		}
+	for _, part := range notes(out, o) {
 		b.WriteString("\n")
 		line(b, p.bold(part.head))
 		for _, n := range part.notes {
 			wrap(b, indent, n, o.Width)
 		}
 	}
+}
+
+// notePart is the notes of one kind.
+type notePart struct {
+	head  string
+	notes []string
+}
+
+// notes are what has to be known of a table; parts without a note are left out.
+func notes(out stats.Output, o Options) (parts []notePart) {
+	for _, part := range []notePart{
+		{"As papers do it: " + o.PaperMethod + "; no verdict rests on it", o.Papers},
+		{"Failed", failures(out.Cells)},
+		{"Not equal", unequal(out.Cells)},
+		{"Resolution", resolutions(out.Resolutions)},
+		{"Sites", agreements(out.Agreements)},
+		{"Noted", slices.Concat(conditions(out.Cells), lateness(out.Cells), o.Notes)},
+		{"Warnings", out.Warnings},
+	} {
+		if len(part.notes) > 0 {
+			parts = append(parts, part)
+		}
+	}
+	return parts
 }
 
 // wrap writes a sentence with a hanging indent.

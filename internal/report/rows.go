@@ -100,6 +100,7 @@ func label(sections []*section) {
 		func(s lab.Stack) string { return s.CC },
 		func(s lab.Stack) string { return "TLS " + s.TLS },
 		func(s lab.Stack) string { return "initcwnd " + strconv.Itoa(s.InitCwnd) },
+		func(s lab.Stack) string { return strings.TrimSpace("pacing " + s.Pacing) },
 	}
 	varies := make([]bool, len(attributes))
 	var first *row
@@ -160,4 +161,33 @@ func here(sites []lab.SiteName) lab.SiteName {
 		}
 	}
 	return ""
+}
+
+// theory stands for what is predicted, beside the sites.
+const theory lab.SiteName = "theory"
+
+// columnsOf are the sites that were measured, after theory where it says something.
+func columnsOf(cells []stats.Cell) []lab.SiteName {
+	predicted := slices.ContainsFunc(cells, func(c stats.Cell) bool { return c.Statistic(lab.Duration).Predicted != nil })
+	if predicted {
+		return append([]lab.SiteName{theory}, sitesOf(cells)...)
+	}
+	return sitesOf(cells)
+}
+
+// shown is what a row shows in a column.
+func (r *row) shown(c column) (median, count string) {
+	if c.site != theory {
+		return value(r.cells[slot(c)])
+	}
+	for _, site := range lab.SiteNames() {
+		cell := r.cells[slot{c.protocol, site}]
+		if cell == nil {
+			continue
+		}
+		if v := cell.Statistic(lab.Duration).Predicted; v != nil {
+			return seconds(*v), ""
+		}
+	}
+	return "–", ""
 }

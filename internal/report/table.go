@@ -45,7 +45,7 @@ func newTable(s *section, sites []lab.SiteName, protocols []lab.Protocol, p pain
 	for _, r := range s.rows {
 		for _, p := range protocols {
 			for _, site := range sites {
-				median, count := value(r.cells[slot{p, site}])
+				median, count := r.shown(column{p, site})
 				t.grow(column{p, site}, median, count)
 			}
 			t.grow(column{p, ""}, t.difference(r, p), "")
@@ -183,7 +183,7 @@ func (t *table) medianWidth(p lab.Protocol) (n int) {
 // value writes a cell's value, its median padded to the given width and its
 // count to the column's.
 func (t *table) value(r *row, c column, medians int) string {
-	median, count := value(r.cells[slot(c)])
+	median, count := r.shown(c)
 	w := t.widths[c]
 	s := padLeft(median, medians)
 	if w.count > 0 {

@@ -13,6 +13,11 @@ import (
 type Options struct {
 	Width int  // columns; 0 is 100
 	Color bool // ANSI colours
+	// Question is what the study asks.
+	Question string
+	// Papers are the lines of Papers, and PaperMethod what the method does.
+	Papers      []string
+	PaperMethod string
 	// Notes are the caller's sentences, such as which site can't run here, and
 	// what it lacks.
 	Notes []string
@@ -32,14 +37,18 @@ func Text(w io.Writer, out stats.Output, o Options) error {
 	}
 	p := painter{o.Color}
 	var b strings.Builder
-	sites, protocols := sitesOf(out.Cells), protocolsOf(out.Cells)
+	sites, protocols := columnsOf(out.Cells), protocolsOf(out.Cells)
 	line(&b, p.bold(title(out)))
+	if o.Question != "" {
+		wrap(&b, "", o.Question, o.Width)
+	}
 	wrap(&b, "", legend(sites), o.Width)
 	for _, s := range sections(out.Cells) {
 		b.WriteString("\n")
 		line(&b, p.bold(s.load.Name)+"  "+describe(s.load))
 		newTable(s, sites, protocols, p).write(&b, o.Width)
 	}
+	writeVerdicts(&b, out, o, p)
 	writeNotes(&b, out, o, p)
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write table: %w", err)
@@ -57,6 +66,7 @@ func title(out stats.Output) string {
 
 func legend(sites []lab.SiteName) string {
 	meaning := map[lab.SiteName]string{
+		theory:      "what theory says (theory)",
 		lab.Virtual: "protocol time (virtual)",
 		lab.Process: "time in one process (process)",
 		lab.Kernel:  "time here (kernel)",
@@ -77,8 +87,9 @@ func legend(sites []lab.SiteName) string {
 // painter colours text, or leaves it as it is.
 type painter struct{ on bool }
 
-func (p painter) bold(s string) string { return p.paint("1", s) }
-func (p painter) warn(s string) string { return p.paint("33", s) }
+func (p painter) bold(s string) string  { return p.paint("1", s) }
+func (p painter) faint(s string) string { return p.paint("2", s) }
+func (p painter) warn(s string) string  { return p.paint("33", s) }
 
 func (p painter) paint(code, s string) string {
 	if !p.on || strings.TrimSpace(s) == "" {

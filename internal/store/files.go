@@ -35,6 +35,10 @@ func fill(temp *os.File, b []byte, name string) error {
 	return os.Rename(temp.Name(), name)
 }
 
+// WriteFile writes a file that belongs to no folder, such as a report, in one
+// step: after a crash there is the whole file or none of it.
+func WriteFile(name string, b []byte) error { return writeFile(name, b) }
+
 // syncDir makes the names in a folder survive a crash.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)

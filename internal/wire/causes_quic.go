@@ -77,10 +77,22 @@ func (k *chains) validated(i int, base *step) *step {
 		what := fmt.Sprintf("as much as the server may send: %d times what it received", antiAmplification)
 		cause = k.r.deeper(cause, part.then(k.r, acked, what, whyHello))
 	}
-	if cause == nil { // sent again after a timeout
-		return base.prev.then(k.r, by, "datagram of the client", "")
+	if cause == nil { // nothing of what it needs made the client send it: a timeout
+		return base.prev.then(k.r, by, k.unprompted(by), "")
 	}
 	return cause.then(k.r, by, "datagram of the client, which lets the server send more", "it acknowledges what came")
+}
+
+// unprompted says what a datagram is that gave the server credit and answers nothing
+// that the server had sent: a probe (RFC 9002, section 6.2.2.1), as far as it can be
+// read.
+func (k *chains) unprompted(by int) string {
+	for _, p := range k.r.Events[by].QUIC {
+		if !p.Opened {
+			return "datagram of the client, which lets the server send more"
+		}
+	}
+	return "probe, which the client sent on its own timer, and which lets the server send more"
 }
 
 // acknowledges lists the events whose packets have the largest numbers that the

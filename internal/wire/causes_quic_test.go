@@ -2,6 +2,7 @@ package wire
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -176,6 +177,14 @@ func TestRoundTripsOfQUIC(t *testing.T) {
 			{down, 150, 200, 1200, ps(sh, pk(handshake, crypto(0, 1000)))}, {down, 150, 200, 1200, ps(pk(handshake, crypto(1000, 2000)))},
 			{up, 200, 250, 1200, ask}, {down, 250, 300, 100, answer},
 		}, 3, 2, false, 100.0 / 1200},
+		{"Retry, and another for an Initial that was sent again", flying{300, 2000}, []dgram{
+			{up, 0, 150, 1200, ps(hello)}, {down, 150, 300, 100, ps(quic.Packet{Kind: quic.Retry, Token: 40})},
+			{up, 200, 350, 1200, ps(hello)}, {up, 300, 450, 1200, ps(token(hello))},
+			{down, 350, 500, 100, ps(quic.Packet{Kind: quic.Retry, Token: 40})},
+			{down, 450, 600, 1200, ps(sh, pk(handshake, crypto(0, 1000)))}, {down, 450, 600, 1200, ps(pk(handshake, crypto(1000, 2000)))},
+			{up, 500, 650, 1200, ps(token(hello))},
+			{up, 600, 750, 1200, ask}, {down, 750, 900, 100, answer},
+		}, 3, 2, false, 100.0 / 1200},
 		{"version negotiation", flying{300, 2000}, []dgram{
 			{up, 0, 0, 1200, ps(version(hello, 0xfaceb00c))}, {down, 0, 0, 50, ps(quic.Packet{Kind: quic.VersionNegotiation})},
 			{up, 0, 0, 1200, ps(hello)},
@@ -193,6 +202,31 @@ func TestRoundTripsOfQUIC(t *testing.T) {
 				t.Errorf("blocked %v, amplification %v; want %v and %v", q.Blocked, q.Amplification, c.blocked, c.ratio)
 			}
 		})
+	}
+}
+
+// A datagram that gave the server credit, and was sent for nothing that it had sent,
+// is called what it is where it can be read.
+func TestProbeThatLiftsTheLimit(t *testing.T) {
+	const up, down = lab.Up, lab.Down
+	for opened, want := range map[bool]string{true: "probe, which", false: "datagram of the client"} {
+		probe := pk(quic.Initial, quic.Frame{Kind: quic.Ping})
+		probe.Opened = opened
+		r := flying{300, 4000}.read([]dgram{
+			{up, 0, 5, 1200, []quic.Packet{pk(quic.Initial, crypto(0, 300))}},
+			{down, 5, 10, 1200, []quic.Packet{pk(quic.Initial, acks(0), crypto(0, 100)), pk(quic.Handshake, crypto(0, 1000))}},
+			{down, 5, 10, 2400, []quic.Packet{pk(quic.Handshake, crypto(1000, 3000))}},
+			{up, 6, 11, 1200, []quic.Packet{probe}},
+			{down, 11, 16, 1200, []quic.Packet{pk(quic.Handshake, crypto(3000, 4000))}},
+			{up, 16, 21, 1200, []quic.Packet{pk(quic.Handshake, acks(0), crypto(0, 50)), pk(quic.OneRTT, get())}},
+			{down, 21, 26, 100, []quic.Packet{pk(quic.OneRTT, response())}},
+		})
+		var f lab.Wire
+		r.roundTrips(About{}, &f)
+		check(t, f, 2, 1)
+		if len(f.Causes) == 0 || f.Causes[0].Packet != 4 || !strings.HasPrefix(f.Causes[0].What, want) {
+			t.Errorf("opened %v: causes %+v", opened, f.Causes)
+		}
 	}
 }
 

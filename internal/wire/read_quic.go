@@ -142,10 +142,12 @@ func (c *quicConn) packet(i int, p *quic.Packet) {
 	e := &c.r.Events[i]
 	switch {
 	case p.Kind == quic.Retry && e.Way == lab.Down:
-		c.retry = i
+		if !c.retried() {
+			c.retry = c.r.earlier(c.retry, i)
+		}
 		c.tell(i, RetryPacket)
 	case p.Kind == quic.VersionNegotiation && e.Way == lab.Down:
-		c.refused = i
+		c.refused = c.r.earlier(c.refused, i)
 		c.tell(i, VersionRefused)
 	case p.Kind == quic.Initial && e.Way == lab.Up:
 		c.attempt(i, p)
@@ -166,6 +168,14 @@ func (c *quicConn) packet(i int, p *quic.Packet) {
 
 func (c *quicConn) tell(i int, kind MessageKind) {
 	c.r.Events[i].Messages = append(c.r.Events[i].Messages, Message{Kind: kind, First: i})
+}
+
+// retried says whether a Retry has begun the newest attempt: a client heeds one
+// only, and servers answer an Initial that was sent again with another (RFC 9000,
+// section 17.2.5.2).
+func (c *quicConn) retried() bool {
+	n := len(c.tries)
+	return n > 0 && c.tries[n-1].kind == RetryPacket
 }
 
 // attempt begins an attempt with a client's Initial where it does.

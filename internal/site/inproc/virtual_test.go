@@ -25,6 +25,7 @@ type job struct {
 	Size     int  // of the download, in bytes
 	Datagram int  // of the echo, in bytes; 0: none
 	QUIC     bool // download over QUIC instead
+	Web      *web // fetch an object of this web instead
 	Times    int  // 0: once
 }
 
@@ -77,6 +78,12 @@ func doOnce(j job) answer {
 	if j.QUIC {
 		site = Site{Server: quicServer(j.Size), Client: quicClient(j.Size)}
 	}
+	if j.Web != nil {
+		var err error
+		if site, err = j.Web.site(); err != nil {
+			return answer{Error: err.Error()}
+		}
+	}
 	a := answer{}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
@@ -107,7 +114,12 @@ func (j job) run() lab.Run {
 	if j.CC != "" {
 		stack.CC = j.CC
 	}
-	return lab.Run{Cell: lab.Cell{Path: j.Path, Stack: stack}, Seed: j.Seed}
+	run := lab.Run{Cell: lab.Cell{Path: j.Path, Stack: stack}, Seed: j.Seed}
+	if j.Web != nil {
+		run.Timeout, run.Cell.Protocol = time.Minute, j.Web.Protocol
+		run.Cell.Load = lab.Load{Objects: 1, Size: 5, Warm: j.Web.Again}
+	}
+	return run
 }
 
 // workerDir holds this test program built for virtual time.

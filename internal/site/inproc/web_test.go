@@ -18,7 +18,6 @@ import (
 	"net/http"
 	"net/netip"
 	"sync/atomic"
-	"testing"
 	"time"
 
 	"github.com/quic-go/quic-go"
@@ -30,25 +29,24 @@ import (
 // web is a server of one small object and a client that fetches it, with what
 // the embedded ones cannot be told to do.
 type web struct {
-	protocol lab.Protocol
-	version  uint16        // of TLS; 0: 1.3
-	cert     int           // bytes of the server's certificate; 0: as small as it is
-	offers   []tls.CurveID // of the client; nil: Go's own
-	takes    []tls.CurveID // of the server
-	retry    bool          // the server answers with Retry
-	versions []quic.Version
-	// again: the client fetches the object on one connection, and then on another
-	// one that resumes it; early: with the request as early data.
-	again, early bool
-	reject       bool // the server does not take early data the second time
+	Protocol lab.Protocol
+	Version  uint16        // of TLS; 0: 1.3
+	Cert     int           // bytes of the server's certificate; 0: as small as it is
+	Offers   []tls.CurveID // of the client; nil: Go's own
+	Takes    []tls.CurveID // of the server
+	Retry    bool          // the server answers with Retry
+	Versions []quic.Version
+	// Again: the client fetches the object on one connection, and then on another
+	// one that resumes it; Early: with the request as early data.
+	Again, Early bool
+	Reject       bool // the server does not take early data the second time
 }
 
 // certificate makes a certificate of so many bytes and a little more.
-func certificate(t *testing.T, size int) tls.Certificate {
-	t.Helper()
+func certificate(size int) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		t.Fatal(err)
+		return tls.Certificate{}, err
 	}
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: lab.ServerName}, DNSNames: []string{lab.ServerName},
@@ -61,9 +59,9 @@ func certificate(t *testing.T, size int) tls.Certificate {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
-		t.Fatal(err)
+		return tls.Certificate{}, err
 	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
 // webServer is the server of a web.
@@ -76,8 +74,8 @@ var hello = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _
 
 func (s webServer) Start(host *Host, _ lab.Run) (Running, error) {
 	at := netip.AddrPortFrom(host.Addr(), lab.Port)
-	conf := &tls.Config{Certificates: []tls.Certificate{s.cert}, CurvePreferences: s.takes, MaxVersion: s.version, NextProtos: []string{"http/1.1"}}
-	if s.protocol == lab.H3 {
+	conf := &tls.Config{Certificates: []tls.Certificate{s.cert}, CurvePreferences: s.Takes, MaxVersion: s.Version, NextProtos: []string{"http/1.1"}}
+	if s.Protocol == lab.H3 {
 		return s.startQUIC(host, at, http3.ConfigureTLSConfig(conf))
 	}
 	l, err := host.Listen(at)
@@ -85,8 +83,8 @@ func (s webServer) Start(host *Host, _ lab.Run) (Running, error) {
 		return nil, err
 	}
 	var speaks http.Protocols
-	speaks.SetHTTP1(s.protocol == lab.H1)
-	speaks.SetHTTP2(s.protocol == lab.H2)
+	speaks.SetHTTP1(s.Protocol == lab.H1)
+	speaks.SetHTTP2(s.Protocol == lab.H2)
 	server := &http.Server{Handler: hello, TLSConfig: conf, Protocols: &speaks}
 	done := make(chan error, 1)
 	go func() { done <- server.ServeTLS(l, "", "") }()
@@ -106,11 +104,11 @@ func (s webServer) startQUIC(host *Host, at netip.AddrPort, conf *tls.Config) (R
 		return nil, err
 	}
 	transport := &quic.Transport{Conn: u}
-	if s.retry {
+	if s.Retry {
 		transport.VerifySourceAddress = func(net.Addr) bool { return true }
 	}
 	q := &quic.Config{Allow0RTT: true, Versions: []quic.Version{quic.Version1}}
-	if s.reject {
+	if s.Reject {
 		var connections atomic.Int32
 		q.GetConfigForClient = func(*quic.ClientInfo) (*quic.Config, error) {
 			return &quic.Config{Versions: q.Versions, Allow0RTT: connections.Add(1) == 1}, nil
@@ -141,11 +139,11 @@ func (c webClient) Get(ctx context.Context, host *Host, run lab.Run) lab.Report 
 	_, addr := run.Cell.Path.Family.Hosts()
 	start := time.Now()
 	conf := &tls.Config{
-		InsecureSkipVerify: true, ServerName: lab.ServerName, CurvePreferences: c.offers, MaxVersion: c.version,
+		InsecureSkipVerify: true, ServerName: lab.ServerName, CurvePreferences: c.Offers, MaxVersion: c.Version,
 		ClientSessionCache: ticketLog{tls.NewLRUClientSessionCache(8), host.Tracing().Keys}, KeyLogWriter: host.Tracing().Keys,
 	}
 	n := 1
-	if c.again {
+	if c.Again {
 		n = 2
 	}
 	for i := range n {
@@ -159,12 +157,12 @@ func (c webClient) Get(ctx context.Context, host *Host, run lab.Run) lab.Report 
 }
 
 func (c webClient) get(ctx context.Context, host *Host, at netip.AddrPort, conf *tls.Config, i int) error {
-	if c.protocol == lab.H3 {
-		return c.getQUIC(ctx, host, at, http3.ConfigureTLSConfig(conf), c.early && i > 0)
+	if c.Protocol == lab.H3 {
+		return c.getQUIC(ctx, host, at, http3.ConfigureTLSConfig(conf), c.Early && i > 0)
 	}
 	var speaks http.Protocols
-	speaks.SetHTTP1(c.protocol == lab.H1)
-	speaks.SetHTTP2(c.protocol == lab.H2)
+	speaks.SetHTTP1(c.Protocol == lab.H1)
+	speaks.SetHTTP2(c.Protocol == lab.H2)
 	h := &http.Transport{TLSClientConfig: conf.Clone(), Protocols: &speaks, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return host.Dial(ctx, at)
 	}}
@@ -183,11 +181,11 @@ func (c webClient) getQUIC(ctx context.Context, host *Host, at netip.AddrPort, c
 	if early {
 		dial, method = transport.DialEarly, http3.MethodGet0RTT
 	}
-	conn, err := dial(ctx, net.UDPAddrFromAddrPort(at), conf, &quic.Config{Versions: c.versions})
+	conn, err := dial(ctx, net.UDPAddrFromAddrPort(at), conf, &quic.Config{Versions: c.Versions})
 	if err != nil {
 		return err
 	}
-	if c.reject && early {
+	if c.Reject && early {
 		if conn, err = rejected(ctx, conn); err != nil {
 			return err
 		}
@@ -231,26 +229,13 @@ func fetch(ctx context.Context, trip http.RoundTripper, method string) error {
 	return err
 }
 
-// facts carries out a web over a path, in real time.
-func (w web) facts(t *testing.T, p lab.Path) lab.Wire {
-	t.Helper()
-	run := lab.Run{Seed: 1, Timeout: time.Minute, Cell: lab.Cell{
-		Path: p, Protocol: w.protocol, Load: lab.Load{Objects: 1, Size: 5, Warm: w.again}, Stack: lab.Stack{CC: "cubic", InitCwnd: 10},
-	}}
-	site := &Site{Server: webServer{w, certificate(t, w.cert)}, Client: webClient{w}}
-	hosts, err := site.Open(t.Context(), run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = hosts.Close() })
-	if err := hosts.Serve(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	report, err := hosts.Get(t.Context())
-	if err != nil || report.Error != "" {
-		t.Fatalf("get: %v %s", err, report.Error)
-	}
-	return hosts.Facts().Wire
+// over is the job of a web over a path of so much round-trip time.
+func (w web) over(rtt time.Duration) job { return job{Path: path(rtt, 0, 0), Web: &w} }
+
+// site makes the server and the client of a web.
+func (w web) site() (Site, error) {
+	cert, err := certificate(w.Cert)
+	return Site{Server: webServer{w, cert}, Client: webClient{w}}, err
 }
 
 // ticketLog logs the pre-shared keys of the tickets that a client stores.

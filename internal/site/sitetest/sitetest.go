@@ -70,10 +70,30 @@ func (s Site) carry(t *testing.T, run lab.Run) lab.Record {
 func (s Site) carryOK(t *testing.T, run lab.Run) lab.Record {
 	t.Helper()
 	r := s.carry(t, run)
+	for n := 0; n < 3 && r.Outcome == lab.Invalid; n++ { // the machine was too busy
+		t.Logf("again: %s", r.Reason)
+		r = s.carry(t, run)
+	}
 	if r.Outcome != lab.OK {
 		t.Fatalf("%s: %s: %s", run.Cell.Protocol, r.Outcome, r.Reason)
 	}
 	return r
+}
+
+// firstByte carries out a run until its first byte comes within a limit, in s, and
+// returns the soonest: in real time whatever else the machine does makes some runs
+// slower, and none faster.
+func (s Site) firstByte(t *testing.T, run lab.Run, limit float64) (soonest float64) {
+	t.Helper()
+	for n := range 4 {
+		if got := *s.carryOK(t, run).Value(lab.TTFB); n == 0 || got < soonest {
+			soonest = got
+		}
+		if soonest <= limit {
+			break
+		}
+	}
+	return soonest
 }
 
 func each(t *testing.T, f func(*testing.T, lab.Protocol)) {
@@ -125,9 +145,8 @@ func (s Site) roundTrips(t *testing.T) {
 			run := s.Run(c.p)
 			run.Cell.Path.Up.Delay, run.Cell.Path.Down.Delay = 50*time.Millisecond, 50*time.Millisecond
 			run.Cell.Stack.TLS = c.tls
-			r := s.carryOK(t, run)
 			want := c.trips * 0.1
-			if got := *r.Value(lab.TTFB); got < want-1e-6 || got > want+s.Slack.Seconds() {
+			if got := s.firstByte(t, run, want+s.Slack.Seconds()); got < want-1e-6 || got > want+s.Slack.Seconds() {
 				t.Errorf("first byte after %.1f ms, want %.0f to %.1f", got*1e3, want*1e3, (want+s.Slack.Seconds())*1e3)
 			}
 		})
@@ -153,8 +172,11 @@ func (s Site) loads(t *testing.T) {
 						t.Errorf("request %d: %d of %d bytes, %s", i, q.Bytes, load.Size, q.Outcome)
 					}
 				}
-				if ttfb := *r.Value(lab.TTFB); load.Warm && ttfb > 0.02+s.Slack.Seconds() {
-					t.Errorf("first byte on a warm connection after %.1f ms: more than one round trip", ttfb*1e3)
+				if !load.Warm {
+					return
+				}
+				if limit := 0.02 + s.Slack.Seconds(); *r.Value(lab.TTFB) > limit && s.firstByte(t, run, limit) > limit {
+					t.Errorf("first byte on a warm connection after %.1f ms: more than one round trip", *r.Value(lab.TTFB)*1e3)
 				}
 			})
 		})
