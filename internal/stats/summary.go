@@ -35,6 +35,8 @@ func Summarise(plan lab.Plan, records []lab.Record, theory Theory) Output {
 	s := newStudy(plan, out.Cells, all, theory)
 	s.predict()
 	s.flagBound()
+	drifts := Drifted(records)
+	flagDrift(out.Cells, drifts)
 	for _, cells := range Comparisons(out.Cells) {
 		flagUnequal(cells)
 	}
@@ -51,6 +53,7 @@ func Summarise(plan lab.Plan, records []lab.Record, theory Theory) Output {
 	out.Warnings = append(out.Warnings, warnAlike(out.Cells)...)
 	out.Warnings = append(out.Warnings, warnStalls(out.Cells)...)
 	out.Warnings = append(out.Warnings, noFloor...)
+	out.Warnings = append(out.Warnings, warnDrift(drifts, records)...)
 	return out
 }
 

@@ -3,6 +3,7 @@ package kernel
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -83,6 +84,7 @@ func TestThreadsThatWaitAreSeen(t *testing.T) {
 			cannot(t, "this kernel does not count how long threads wait")
 		}
 		var all sync.WaitGroup
+		var over atomic.Bool
 		for range 3 {
 			all.Go(func() {
 				runtime.LockOSThread()
@@ -91,9 +93,9 @@ func TestThreadsThatWaitAreSeen(t *testing.T) {
 				if err := unix.SchedSetaffinity(0, &one); err != nil {
 					t.Error(err)
 				}
-				for start := time.Now(); time.Since(start) < span; {
+				for !over.Load() {
 					if !busy {
-						time.Sleep(span)
+						time.Sleep(span / 10)
 					}
 				}
 			})
@@ -101,6 +103,7 @@ func TestThreadsThatWaitAreSeen(t *testing.T) {
 		time.Sleep(span * 3 / 4) // while they are there
 		after := sideUsage{}
 		after.addWaits("self")
+		over.Store(true)
 		all.Wait()
 		return time.Duration(*after.waited(before) * 1e9)
 	}
