@@ -2,21 +2,29 @@
 # Everything is built from this folder; nothing is installed on the machine.
 
 GO      ?= go
-SOURCES := $(shell find cmd internal \( -name '*.go' ! -name '*_test.go' \) -o -name '*.yaml' 2>/dev/null) go.mod go.sum
-# One name for the sources of both programs: samewire refuses a worker of another build.
+SOURCES := $(shell find cmd internal arms \( -name '*.go' ! -name '*_test.go' \) -o -name '*.yaml' -o -name '*.patch' 2>/dev/null) go.mod go.sum
+# One name for the sources of all programs: samewire refuses a worker of another build.
 BUILD   := $(shell cat $(SOURCES) | { sha256sum 2>/dev/null || shasum -a 256; } | cut -c1-12)
 PKG     := github.com/samewire/samewire
 LDFLAGS := -s -w -X $(PKG)/internal/site/worker.Build=$(BUILD)
 LINT_VERSION := v2.15.0
 
-.PHONY: build demo test bench netem lint fuzz smoke clean
-build: bin/samewire bin/samewire-virtual
+.PHONY: build arms demo test bench netem lint fuzz smoke clean
+build: bin/samewire bin/samewire-virtual bin/samewire-virtual-arms
 
 bin/samewire: $(SOURCES) Makefile
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/samewire
 
 bin/samewire-virtual: $(SOURCES) Makefile
 	CGO_ENABLED=0 $(GO) build -tags faketime -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/samewire
+
+# The worker for virtual time with another initial window of TCP, or without QUIC's pacing, from
+# patched copies of gVisor and quic-go (docs/sites.md): what proves where a difference comes from.
+arms: bin/samewire-virtual-arms
+
+bin/samewire-virtual-arms: $(SOURCES) Makefile
+	$(GO) run ./arms bin/arms
+	CGO_ENABLED=0 $(GO) build -modfile bin/arms/samewire.mod -tags faketime,arms -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/samewire
 
 demo: build
 	bin/samewire run

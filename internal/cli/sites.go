@@ -28,8 +28,14 @@ type siteOptions struct {
 
 // openSite is a site that can carry out runs on this machine.
 type openSite struct {
-	pool *worker.Pool
+	pool sitePool
 	jobs int
+}
+
+// sitePool carries out a site's runs until it is closed.
+type sitePool interface {
+	runner.Carrier
+	Close()
 }
 
 // openSiteNamed starts a site. The error says in one sentence what this
@@ -52,8 +58,24 @@ func openSiteNamed(ctx context.Context, name lab.SiteName, o siteOptions, say fu
 		return openSite{}, errors.New(hello.Problem)
 	}
 	jobs := o.jobsOf(name)
+	pool := newSitePool(command, jobs)
+	if name != lab.Virtual {
+		return openSite{pool, jobs}, nil
+	}
+	rebuilt := func(ctx context.Context, v worker.Variant) (sitePool, error) {
+		command, err := worker.FindRebuilt(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		command.Args = append(command.Args, o.args()...)
+		return newSitePool(command, jobs), nil
+	}
+	return openSite{newVirtualPools(pool, rebuilt), jobs}, nil
+}
+
+func newSitePool(c worker.Command, jobs int) sitePool {
 	limit := func(r lab.Run) time.Duration { return r.Timeout + r.Cell.Load.Idle + realLimit }
-	return openSite{worker.NewPool(command, jobs, limit, runner.Blank), jobs}, nil
+	return worker.NewPool(c, jobs, limit, runner.Blank)
 }
 
 func (o siteOptions) jobsOf(name lab.SiteName) int {

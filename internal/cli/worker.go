@@ -59,7 +59,7 @@ func newSpin() *cobra.Command {
 
 // work is a worker's life.
 func work(site lab.SiteName, options kernelOptions, qlog bool) error {
-	hello := worker.Hello{Samewire: lab.Version, Build: worker.Build, Site: site, Virtual: virtualClock}
+	hello := worker.Hello{Samewire: lab.Version, Build: worker.Build, Site: site, Virtual: virtualClock, Variant: builtVariant(site)}
 	var carrier worker.Carrier
 	var prepare func(lab.Run)
 	switch site {

@@ -45,9 +45,11 @@ var studyFiles embed.FS
 
 func studyPresets() []preset[string] {
 	return []preset[string]{
-		{"quick", "three networks, two small loads: a first true table in less than a minute",
+		{"quick", "three networks, two small loads: a first true table in two to three minutes, without the kernel site in some seconds",
 			"samewire: a part of six-networks", "presets/quick.yaml"},
 		{"six-networks", "six networks, four loads: what HTTP/3 gains, and where", sixNetworks, "presets/six-networks.yaml"},
+		{"six-networks-explained", "ten small objects by h2 and h3, with one cause of h3's lead taken away in each arm",
+			"samewire: what the author of six-networks left unexplained", "presets/six-networks-explained.yaml"},
 		{"calibration", "one TCP download over a path whose goodput was published: is the emulated path what it claims?",
 			"published calibration of an emulated path (raw data exists): 37.37 Mbit/s, sd 0.02, 16.5 drops, n = 19", "presets/calibration.yaml"},
 	}

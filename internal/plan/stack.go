@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/samewire/samewire/internal/lab"
 )
@@ -16,7 +17,11 @@ var (
 	programs           = []string{lab.Embedded}
 	tlsVersions        = []string{"1.2", "1.3"}
 	congestionControls = []string{"bbr", "cubic", "reno"}
+	pacings            = []string{defaultPacing, lab.PacingOff}
 )
+
+// defaultPacing is what a study calls the pacing that a program has by itself.
+const defaultPacing = "default"
 
 func (t *text) stack(n *node) lab.Stack {
 	s := lab.DefaultStack
@@ -26,6 +31,7 @@ func (t *text) stack(n *node) lab.Stack {
 		{"tls", read(t, "tls", oneOf(tlsVersions), func(v string) { s.TLS = v })},
 		{"cc", read(t, "cc", oneOf(congestionControls), func(v string) { s.CC = v })},
 		{"initcwnd", read(t, "initcwnd", number(1, maxInitCwnd), func(v int) { s.InitCwnd = v })},
+		{"pacing", read(t, "pacing", oneOf(pacings), func(v string) { s.Pacing = strings.TrimPrefix(v, defaultPacing) })},
 	})
 	return s
 }

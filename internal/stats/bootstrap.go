@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	draws = 1000 // of a bootstrap
+	draws = 500 // of a bootstrap
 	// manyBlocks is where the bootstrap gives way to what it tends to.
 	manyBlocks = 50
 	// huge stands for an infinity, so that sums of opposite ones are 0.

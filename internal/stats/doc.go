@@ -12,7 +12,10 @@
 //     makes a cell look better;
 //   - an attempt that was invalid and repeated is no run of its own, but is
 //     counted, flagged and named in a warning.
+//   - no claim is made that chance could have made with more than 5 % over a whole
+//     study, that two series of one cell show too, or that a known inequality
+//     explains.
 //
-// Not modelled yet: intervals (low and high are null), predictions, verdicts
-// (all are no-verdict), the flags implementation-bound and drift.
+// Not modelled: other metrics' verdicts than those of durations and of success;
+// differences between studies are another matter than those within one.
 package stats

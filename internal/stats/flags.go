@@ -41,10 +41,18 @@ func (c *Cell) observe(r lab.Record) {
 	if r.Outcome == lab.OK && len(r.Wire.Stalls) > 0 {
 		c.Stalled++
 	}
+	c.Lost += lost(r.Wire.Up) + lost(r.Wire.Down)
 	c.observeWaiting(r)
 	c.Lateness.P50 = max(c.Lateness.P50, r.Lateness.P50)
 	c.Lateness.P99 = max(c.Lateness.P99, r.Lateness.P99)
 	c.Lateness.Max = max(c.Lateness.Max, r.Lateness.Max)
+}
+
+func lost(w lab.WireWay) (n int) {
+	for _, drops := range w.Drops {
+		n += drops
+	}
+	return n
 }
 
 // A program's wait for a processor is long when it is more than a quarter of the
@@ -149,8 +157,7 @@ func unequal[T cmp.Ordered](cells []*Cell, f Flag, property func(lab.Sender) T, 
 	}
 	for _, c := range cells {
 		if differ {
-			c.Flags = append(c.Flags, f)
-			slices.SortFunc(c.Flags, func(a, b Flag) int { return place(Flags(), a) - place(Flags(), b) })
+			c.set(f)
 		}
 	}
 }

@@ -14,11 +14,32 @@ import (
 // of the ordered runs (Kaplan and Meier, 1958); it is undefined when that is a
 // censored one. Runs that the lab spoilt by being late are no observations: they
 // are neither fast nor slow.
-func statistic(m lab.Sample, runs []lab.Record) Statistic {
+func statistic(m lab.Sample, runs []lab.Record, limit float64) Statistic {
 	s := Statistic{Metric: m.Metric, Unit: m.Unit}
-	var finished []float64
-	ok := 0
-	n := 0
+	finished, ok, n := values(m.Metric, runs)
+	slices.Sort(finished)
+	if len(finished) > 0 && isTime(m.Metric) {
+		s.RestrictedMean = restrictedMean(finished, n, limit)
+	}
+	if higherIsBetter(m.Metric) {
+		slices.Reverse(finished)
+	}
+	if len(finished) > 0 {
+		s.Best, s.Worst = &finished[0], &finished[len(finished)-1]
+	}
+	s.Median, s.Low, s.High = MedianInterval(finished, n)
+	s.Q1, s.Q3 = quantile(finished, n, 1), quantile(finished, n, 3)
+	if higherIsBetter(m.Metric) {
+		s.Low, s.High, s.Q1, s.Q3 = s.High, s.Low, s.Q3, s.Q1
+	}
+	// Where no finished run has a value, the metric was not measured.
+	s.Censored = s.Median == nil && n > 0 && (ok == 0 || len(finished) > 0)
+	return s
+}
+
+// values returns what runs that ended ok measured, how many those are, and how
+// many runs are observations.
+func values(metric string, runs []lab.Record) (finished []float64, ok, n int) {
 	for _, r := range runs {
 		if !r.Late() {
 			n++
@@ -27,27 +48,42 @@ func statistic(m lab.Sample, runs []lab.Record) Statistic {
 			continue
 		}
 		ok++
-		if v := r.Value(m.Metric); v != nil && !math.IsNaN(*v) && !math.IsInf(*v, 0) {
+		if v := r.Value(metric); v != nil && !math.IsNaN(*v) && !math.IsInf(*v, 0) {
 			finished = append(finished, *v)
 		}
 	}
-	slices.Sort(finished)
-	if higherIsBetter(m.Metric) {
-		slices.Reverse(finished)
+	return finished, ok, n
+}
+
+// restrictedMean is the mean of n runs, each cut off at the limit, those that did
+// not finish taken as the limit: what it is at least. It is there where a median
+// is not, and a failed run makes it larger (Irwin, 1949). nil without a limit.
+func restrictedMean(finished []float64, n int, limit float64) *float64 {
+	if limit <= 0 {
+		return nil
 	}
-	if len(finished) > 0 {
-		s.Best, s.Worst = &finished[0], &finished[len(finished)-1]
+	sum := limit * float64(n-len(finished))
+	for _, v := range finished {
+		sum += min(v, limit)
 	}
-	s.Median = median(finished, n)
-	// Where no finished run has a value, the metric was not measured.
-	s.Censored = s.Median == nil && n > 0 && (ok == 0 || len(finished) > 0)
-	return s
+	mean := sum / float64(n)
+	return &mean
+}
+
+// isTime says that a metric is a time of the run, which its time limit bounds.
+func isTime(metric string) bool {
+	return slices.Contains([]string{lab.Duration, lab.TTFB, lab.FirstObject, lab.LastObject}, metric)
 }
 
 // median returns the middle of n runs, of which the given ones finished, best
 // first, and the others are worse than all of them; nil when it is not defined.
-func median(finished []float64, n int) *float64 {
-	low, high := (n-1)/2, n/2
+func median(finished []float64, n int) *float64 { return quantile(finished, n, 2) }
+
+// quantile returns the value that q quarters of n runs are at or below: the run
+// at that place in the order, or where the share is met exactly the mean of that
+// and the next, as Kaplan and Meier's curve is level between the two.
+func quantile(finished []float64, n, q int) *float64 {
+	low, high := (q*n+3)/4-1, q*n/4
 	if n == 0 || high >= len(finished) {
 		return nil
 	}

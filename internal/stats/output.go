@@ -171,8 +171,8 @@ const (
 	// ClientLimited: the client's flow-control window is below two
 	// bandwidth-delay products.
 	ClientLimited Flag = "client-limited"
-	// ImplementationBound is reserved: CPU time explains the excess over
-	// protocol time.
+	// ImplementationBound: the time here exceeds protocol time by more than 25 % and
+	// 20 ms, and CPU time of both sides is at least half of the excess.
 	ImplementationBound Flag = "implementation-bound"
 	// SmallUDPBuffer: a UDP receive buffer below SmallBuffer, or one that
 	// overflowed.
@@ -235,6 +235,7 @@ type Cell struct {
 	// UDPReceiveBuffer is the smallest of both sides; nil when not known.
 	UDPReceiveBuffer *int
 	UDPReceiveErrors int
+	Lost             int          // packets that the link did not deliver
 	Stalled          int          // runs that ended ok in spite of a stall
 	Waited           float64      // s: the longest wait of a side's program for a processor
 	Waits            bool         // in some run the wait was long beside its duration

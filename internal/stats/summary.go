@@ -22,16 +22,27 @@ func Summarise(plan lab.Plan, records []lab.Record, theory Theory) Output {
 		byCell[r.Run.Cell] = append(byCell[r.Run.Cell], r)
 	}
 	var others []lab.Record
+	all := map[lab.Cell]series{}
 	for c, records := range byCell {
-		cell, uncounted := summariseCell(c, records)
-		out.Cells = append(out.Cells, cell)
+		cell, runs, uncounted := summariseCell(c, records)
+		all[c] = seriesOf(runs)
 		others = append(others, uncounted...)
+		if c.Arm == "" {
+			out.Cells = append(out.Cells, cell)
+		}
 	}
 	slices.SortFunc(out.Cells, func(a, b Cell) int { return compareCells(a.Cell, b.Cell) })
+	s := newStudy(plan, out.Cells, all, theory)
+	s.predict()
+	s.flagBound()
+	drifts := Drifted(records)
+	flagDrift(out.Cells, drifts)
 	for _, cells := range Comparisons(out.Cells) {
 		flagUnequal(cells)
-		out.Verdicts = append(out.Verdicts, verdicts(cells)...)
 	}
+	var noFloor []string
+	out.Verdicts, out.Resolutions, noFloor = s.verdicts()
+	out.Agreements = s.agreements()
 	for _, c := range out.Cells {
 		out.Results = append(out.Results, results(c)...)
 	}
@@ -41,11 +52,13 @@ func Summarise(plan lab.Plan, records []lab.Record, theory Theory) Output {
 	out.Warnings = append(out.Warnings, WarnLoss(records)...)
 	out.Warnings = append(out.Warnings, warnAlike(out.Cells)...)
 	out.Warnings = append(out.Warnings, warnStalls(out.Cells)...)
+	out.Warnings = append(out.Warnings, noFloor...)
+	out.Warnings = append(out.Warnings, warnDrift(drifts, records)...)
 	return out
 }
 
-func summariseCell(c lab.Cell, records []lab.Record) (cell Cell, others []lab.Record) {
-	runs, others := counted(records)
+func summariseCell(c lab.Cell, records []lab.Record) (cell Cell, runs, others []lab.Record) {
+	runs, others = counted(records)
 	late := slices.ContainsFunc(records, lab.Record.Late)
 	cell = Cell{
 		Cell: c, Runs: len(runs), Outcomes: map[lab.Outcome]int{},
@@ -61,7 +74,7 @@ func summariseCell(c lab.Cell, records []lab.Record) (cell Cell, others []lab.Re
 	}
 	cell.OK = cell.Outcomes[lab.OK]
 	for _, m := range lab.Metrics() {
-		cell.Statistics = append(cell.Statistics, statistic(m, runs))
+		cell.Statistics = append(cell.Statistics, statistic(m, runs, cell.Limit))
 	}
 	for _, r := range others {
 		if r.Outcome == lab.Invalid {
@@ -69,7 +82,7 @@ func summariseCell(c lab.Cell, records []lab.Record) (cell Cell, others []lab.Re
 		}
 	}
 	cell.flag()
-	return cell, others
+	return cell, runs, others
 }
 
 // Comparisons puts the cells that differ in the protocol only together, in
@@ -95,7 +108,8 @@ func results(c Cell) (out []Result) {
 			Server: c.Stack.Server, Client: c.Stack.Client, CC: c.Stack.CC,
 			TLS: c.Stack.TLS, InitCwnd: c.Stack.InitCwnd, Pacing: c.Stack.Pacing,
 			Metric: s.Metric, Unit: s.Unit, Runs: c.Runs, OK: c.OK, Outcomes: c.Outcomes,
-			Median: s.Median, Best: s.Best, Worst: s.Worst, Flags: []Flag{},
+			Median: s.Median, Low: s.Low, High: s.High, Best: s.Best, Worst: s.Worst,
+			Q1: s.Q1, Q3: s.Q3, RestrictedMean: s.RestrictedMean, Predicted: s.Predicted, Flags: []Flag{},
 		}
 		if s.Censored {
 			r.Flags = append(r.Flags, Censored)
@@ -106,34 +120,16 @@ func results(c Cell) (out []Result) {
 	return out
 }
 
-// verdicts says for each pair of protocols that nothing is claimed yet, or that
-// nothing can be.
-func verdicts(cells []*Cell) (out []Verdict) {
-	for i, a := range cells {
-		for _, b := range cells[i+1:] {
-			v := Verdict{
-				Path: a.Path.Name, Load: a.Load.Name, Site: a.Site,
-				Server: a.Stack.Server, Client: a.Stack.Client, CC: a.Stack.CC,
-				TLS: a.Stack.TLS, InitCwnd: a.Stack.InitCwnd, Pacing: a.Stack.Pacing, Terms: []Term{},
-				A: a.Protocol, B: b.Protocol, Metric: lab.Duration,
-				Verdict: NoVerdict, Why: "verdicts are not built yet",
-			}
-			if a.Has(UntrustedTCP) || b.Has(UntrustedTCP) {
-				v.Verdict, v.Why = NotComparable, "packets overtake each other on this path, or its MTU shrinks, and this site's TCP is not to be trusted there"
-			}
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
 // compareCells is the order of results. Equal cells only are equal in it.
+// Texts of all of a load or path are made only where nothing cheaper decides.
 func compareCells(a, b lab.Cell) int {
+	if c := comparePaths(a.Path, b.Path); c != 0 {
+		return c
+	}
+	if c := compareLoads(a.Load, b.Load); c != 0 {
+		return c
+	}
 	return cmp.Or(
-		comparePaths(a.Path, b.Path),
-		cmp.Compare(a.Load.Bytes(), b.Load.Bytes()),
-		cmp.Compare(a.Load.Name, b.Load.Name),
-		cmp.Compare(fmt.Sprint(a.Load), fmt.Sprint(b.Load)),
 		cmp.Compare(a.Stack.Server, b.Stack.Server),
 		cmp.Compare(a.Stack.Client, b.Stack.Client),
 		cmp.Compare(a.Stack.CC, b.Stack.CC),
@@ -148,14 +144,30 @@ func compareCells(a, b lab.Cell) int {
 	)
 }
 
+func compareLoads(a, b lab.Load) int {
+	if a == b {
+		return 0
+	}
+	if c := cmp.Or(cmp.Compare(a.Bytes(), b.Bytes()), cmp.Compare(a.Name, b.Name)); c != 0 {
+		return c
+	}
+	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
+}
+
 func comparePaths(a, b lab.Path) int {
-	return cmp.Or(
+	if a == b {
+		return 0
+	}
+	c := cmp.Or(
 		cmp.Compare(a.Up.Loss.Mean()+a.Down.Loss.Mean(), b.Up.Loss.Mean()+b.Down.Loss.Mean()),
 		cmp.Compare(a.RTT(), b.RTT()),
 		-cmp.Compare(a.Down.Rate, b.Down.Rate),
 		cmp.Compare(a.Name, b.Name),
-		cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)),
 	)
+	if c != 0 {
+		return c
+	}
+	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
 }
 
 func place[T comparable](list []T, v T) int {
@@ -229,14 +241,14 @@ func blackHole(w lab.Way) int {
 	return least
 }
 
-// warnAlike names cells whose results can't be told apart: they differ in what
-// a result does not say, such as the TLS version or the initial window.
+// warnAlike names cells whose results can't be told apart: their paths, loads or
+// stacks differ in what a result does not say.
 func warnAlike(cells []Cell) (out []string) {
 	seen, warned := map[string]bool{}, map[string]bool{}
 	for _, c := range cells {
 		n := name(c.Cell)
 		if seen[n] && !warned[n] {
-			out = append(out, n+": several cells go by this name; their stacks differ in TLS version or initial window")
+			out = append(out, n+": several cells go by this name")
 			warned[n] = true
 		}
 		seen[n] = true
@@ -265,8 +277,21 @@ func warnStalls(cells []Cell) []string {
 	return []string{"runs that ended ok had stalls: " + strings.Join(places, "; ") + more}
 }
 
-// name is all that a result says of its cell.
+// name is all that a result says of its cell; what is as usual is left out.
 func name(c lab.Cell) string {
-	return fmt.Sprintf("%s, %s, %s, %s (server %s, client %s, %s)",
+	s := fmt.Sprintf("%s, %s, %s, %s (server %s, client %s, %s",
 		c.Path.Name, c.Load.Name, c.Protocol, c.Site, c.Stack.Server, c.Stack.Client, c.Stack.CC)
+	if c.Stack.TLS != lab.DefaultStack.TLS {
+		s += ", TLS " + c.Stack.TLS
+	}
+	if c.Stack.InitCwnd != lab.DefaultStack.InitCwnd {
+		s += fmt.Sprintf(", initcwnd %d", c.Stack.InitCwnd)
+	}
+	if c.Stack.Pacing != "" {
+		s += ", pacing " + c.Stack.Pacing
+	}
+	if c.Arm != "" {
+		s += ", measured again"
+	}
+	return s + ")"
 }

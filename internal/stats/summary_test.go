@@ -267,7 +267,8 @@ func TestSendersOfAnUploadAreTheClients(t *testing.T) {
 	}
 }
 
-func TestVerdictsClaimNothing(t *testing.T) {
+// One block claims nothing; three comparisons need 7 (2/2^6 is above 0.05/3).
+func TestOneBlockClaimsNothing(t *testing.T) {
 	var records []lab.Record
 	for _, p := range lab.Protocols() {
 		records = append(records, record(cell(p), 1, 1))
@@ -276,7 +277,7 @@ func TestVerdictsClaimNothing(t *testing.T) {
 	var pairs []string
 	for _, v := range out.Verdicts {
 		pairs = append(pairs, fmt.Sprint(v.A, "/", v.B))
-		if v.Verdict != NoVerdict || v.Ratio != nil || v.Low != nil || v.High != nil || v.Why == "" || v.Metric != lab.Duration {
+		if v.Verdict != NoVerdict || v.Low != nil || v.High != nil || v.Needed == nil || *v.Needed != 7 || v.P != nil || v.Why == "" || v.Metric != lab.Duration {
 			t.Errorf("%+v", v)
 		}
 	}
@@ -294,7 +295,7 @@ func TestWarnings(t *testing.T) {
 		t.Errorf("%q", out.Warnings)
 	}
 	other := c
-	other.Stack.InitCwnd = 32
+	other.Load.Warm = true
 	out = Summarise(plan, []lab.Record{record(c, 1, 1), record(other, 1, 1)}, nil)
 	if len(out.Warnings) != 1 || !strings.Contains(out.Warnings[0], "several cells go by this name") {
 		t.Errorf("%q", out.Warnings)
@@ -328,7 +329,7 @@ func TestJSONContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	const verdict = `{"path":"wired","load":"big","site":"kernel","server":"embedded","client":"embedded","cc":"cubic","tls":"1.3","initcwnd":10,"pacing":"",` +
-		`"a":"h1","b":"h2","metric":"duration","ratio":null,"low":null,"high":null,"verdict":"no-verdict","why":"verdicts are not built yet","blocks":0,"p":null,"exact":false,"needed":null,"smallest":null,"difference":null,"protocol_part":null,"machine_part":null,"terms":[]}`
+		`"a":"h1","b":"h2","metric":"duration","ratio":null,"low":null,"high":null,"verdict":"no-verdict","why":"too few runs: 1 block, and a claim takes 6 in this study","blocks":1,"p":null,"exact":false,"needed":6,"smallest":null,"difference":null,"protocol_part":null,"machine_part":null,"terms":[]}`
 	if string(b) != verdict {
 		t.Errorf("got  %s\nwant %s", b, verdict)
 	}

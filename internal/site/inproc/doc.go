@@ -26,7 +26,7 @@
 //   - nothing of a run is left after Close: no goroutine, no timer.
 //
 // Not modelled: the processor's time; ECN; segmentation offload; another
-// congestion control than reno and cubic or another initial window than ten
-// segments, since netstack has no other; reordering, to which netstack's TCP
-// reacts much worse than a kernel's.
+// congestion control than reno and cubic, since netstack has no other; another
+// initial window than ten segments, but in the rebuilt worker (see rebuilt.go);
+// reordering, to which netstack's TCP reacts much worse than a kernel's.
 package inproc

@@ -26,10 +26,6 @@ const (
 	bufferMax = 16 << 20
 )
 
-// initCwnd is netstack's initial window in segments, a constant of its own
-// (RFC 6928).
-const initCwnd = tcp.InitialCwnd
-
 // nicID names the only interface of a host.
 const nicID = 1
 

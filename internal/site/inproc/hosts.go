@@ -51,6 +51,7 @@ func (h *Hosts) Serve(ctx context.Context) error {
 func (h *Hosts) Get(ctx context.Context) (lab.Report, error) {
 	asked := h.pump.now()
 	report := h.site.Client.Get(ctx, h.client, h.run)
+	report.Side.Program = programName(report.Side.Program)
 	end := report.End(asked)
 	seen, late, capture := h.pump.cut(report.Start(asked), end)
 	facts := h.describe(seen, late)
@@ -98,6 +99,7 @@ func (h *Hosts) describe(seen lab.Wire, late lab.Lateness) lab.Facts {
 	h.mu.Lock()
 	if h.running != nil {
 		f.Server = h.running.Side()
+		f.Server.Program = programName(f.Server.Program)
 	}
 	h.mu.Unlock()
 	h.server.describe(&f.Server)

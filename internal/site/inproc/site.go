@@ -60,7 +60,10 @@ func (s *Site) Validate(run lab.Run) error {
 		unsupported("congestion control %q: this site has cubic and reno", stack.CC)
 	}
 	if stack.InitCwnd != 0 && stack.InitCwnd != initCwnd {
-		unsupported("initial window of %d segments: this site has %d", stack.InitCwnd, initCwnd)
+		unsupported("initial window of %d segments: this program's TCP has %d, a constant of gVisor's", stack.InitCwnd, initCwnd)
+	}
+	if run.Cell.Protocol == lab.H3 && stack.Pacing != Pacing() {
+		unsupported("pacing %q: this program's QUIC has %q, and quic-go has no switch for it", stack.Pacing, Pacing())
 	}
 	return errors.Join(faults...)
 }

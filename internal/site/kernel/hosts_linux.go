@@ -46,6 +46,10 @@ func (s *Site) Open(ctx context.Context, run lab.Run) (*Hosts, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("open kernel site: %w", err)
 	}
+	if c := run.Cell; c.Protocol == lab.H3 && c.Stack.Pacing == lab.PacingOff {
+		return nil, fmt.Errorf("open kernel site: pacing off: the programs here are as published, "+
+			"and quic-go has no switch for its pacing (the site virtual can do it): %w", lab.ErrUnsupported)
+	}
 	promptProcess()
 	h := &Hosts{site: *s, run: run}
 	if err := h.open(ctx); err != nil {

@@ -95,7 +95,13 @@ func fits(ctx context.Context, path string) error {
 	if _, err := os.Stat(path); err != nil {
 		return err
 	}
-	hello, err := Ask(ctx, VirtualCommand(path))
+	return held(ctx, VirtualCommand(path), Stock)
+}
+
+// held says whether a command starts a worker with virtual time that belongs to
+// this samewire, and does what is asked of it.
+func held(ctx context.Context, c Command, want Variant) error {
+	hello, err := Ask(ctx, c)
 	switch {
 	case err != nil:
 		return err
@@ -103,6 +109,8 @@ func fits(ctx context.Context, path string) error {
 		return errors.New("its clock is not virtual: it was built without the faketime tag")
 	case hello.Samewire != lab.Version || hello.Build != Build:
 		return fmt.Errorf("it is of another build (%s %s; this is %s %s)", hello.Samewire, hello.Build, lab.Version, Build)
+	case hello.Variant != want:
+		return fmt.Errorf("its stacks have %s; asked for were %s", hello.Variant, want)
 	}
 	return nil
 }

@@ -22,6 +22,7 @@ type Hello struct {
 	Build    string       `json:"build"`
 	Site     lab.SiteName `json:"site"`
 	Virtual  bool         `json:"virtual"` // its clock is virtual
+	Variant  Variant      `json:"variant"` // what its stacks do
 	Problem  string       `json:"problem"` // why this worker cannot carry out runs here; empty: it can
 }
 

@@ -1,0 +1,82 @@
+package stats
+
+import (
+	"math"
+	"slices"
+
+	"github.com/samewire/samewire/internal/lab"
+)
+
+// Enough says whether the records of one comparison satisfy the rule of reps:
+// auto: interim, until the rules' own is there.
+func Enough(rule lab.Auto, records []lab.Record) bool {
+	series, blocks, exact := wholeBlocks(records)
+	if exact {
+		return blocks >= min(2, rule.Max)
+	}
+	for n := rule.Min; n <= blocks; n = max(n+1, int(math.Ceil(1.25*float64(n)))) {
+		if narrow(series, n, rule.Width) {
+			return true
+		}
+	}
+	return blocks >= rule.Max
+}
+
+// wholeBlocks returns the series of each cell but the A/A arm's, and the last
+// block before the first that is not whole.
+func wholeBlocks(records []lab.Record) (all []series, blocks int, exact bool) {
+	byCell := map[lab.Cell][]lab.Record{}
+	have := map[int]int{}
+	for _, r := range records {
+		if r.Run.Repeats == 0 {
+			byCell[r.Run.Cell] = append(byCell[r.Run.Cell], r)
+		}
+	}
+	for c, records := range byCell {
+		runs, _ := counted(records)
+		for _, r := range runs {
+			have[r.Run.Rep]++
+		}
+		exact = Exact(c)
+		if c.Arm == "" {
+			all = append(all, seriesOf(runs))
+		}
+	}
+	for len(byCell) > 0 && have[blocks+1] == len(byCell) {
+		blocks++
+	}
+	return all, blocks, exact
+}
+
+// narrow says whether after n blocks the interval of every pair is narrow enough.
+// A series of which nothing ended well has none, and more blocks give it none.
+func narrow(all []series, n int, width float64) bool {
+	fails := func(s series) bool {
+		for block, x := range s {
+			if block <= n && !math.IsInf(x, 1) {
+				return false
+			}
+		}
+		return true
+	}
+	all = slices.DeleteFunc(slices.Clone(all), fails)
+	for i, a := range all {
+		for _, b := range all[i+1:] {
+			s := spanOf(pairUp(a.first(n), b.first(n)).logs, 0, Level)
+			if !s.known || !(math.Expm1(s.high-s.low) < width) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (s series) first(n int) series {
+	part := series{}
+	for block, x := range s {
+		if block <= n {
+			part[block] = x
+		}
+	}
+	return part
+}
