@@ -32,6 +32,7 @@ type notePart struct {
 // notes are what has to be known of a table; parts without a note are left out.
 func notes(out stats.Output, o Options) (parts []notePart) {
 	for _, part := range []notePart{
+		{"As papers do it: " + o.PaperMethod + "; no verdict rests on it", o.Papers},
 		{"Failed", failures(out.Cells)},
 		{"Not equal", unequal(out.Cells)},
 		{"Resolution", resolutions(out.Resolutions)},
