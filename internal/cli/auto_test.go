@@ -165,7 +165,7 @@ func TestInterruptedStudiesDecideTheSame(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotNeeded(t *testing.T) {
+func TestBudgetWarnings(t *testing.T) {
 	p := autoPlan(t, "auto min 2 max 9 budget 24s", lab.Kernel)
 	has := within(map[string]int{"wired": 3, "loss-1": 7})
 	dir := t.TempDir() + "/f"
@@ -178,33 +178,21 @@ func TestWhatIsNotNeeded(t *testing.T) {
 	if err != nil || len(warnings) > 0 {
 		t.Fatal(err, warnings)
 	}
-	// Of what has no record nothing is missing.
-	if got, want := len(notNeeded(p, records, has)), len(p.Runs)-(len(records)-3); got != want {
-		t.Errorf("%d runs are not needed, want %d", got, want)
-	}
 	said := budgetWarnings(p, records, has)
 	if len(said) != 1 || !strings.HasPrefix(said[0], "site kernel: the budget of 24s was spent after 5 repetitions of at most 9; "+
 		"1 of 2 comparisons had not come to intervals of 10% by then") {
 		t.Errorf("%q", said)
 	}
-	// Without the last block the budget is not spent: of loss-1 all may be needed, of
-	// wired what was left out before is not.
-	missing := 0
-	for _, r := range records {
-		if r.Run.Rep == 5 {
-			missing++
-		}
-	}
 	fewer := slices.DeleteFunc(slices.Clone(records), func(r lab.Record) bool { return r.Run.Rep == 5 })
-	if got := len(notNeeded(p, fewer, has)); missing != 3 || got != (p.Reps-3)*3 {
-		t.Errorf("without the last block of %d runs %d are not needed", missing, got)
-	}
 	if got := budgetWarnings(p, fewer, has); got != nil {
 		t.Errorf("before the budget is spent: %q", got)
 	}
+	if got := budgetWarnings(p, records, within(nil)); got != nil {
+		t.Errorf("all had enough: %q", got)
+	}
 	p.Auto = nil
-	if len(notNeeded(p, records, has)) > 0 || budgetWarnings(p, records, has) != nil {
-		t.Error("a plan without a rule needs all of its runs")
+	if got := budgetWarnings(p, records, has); got != nil {
+		t.Errorf("without a rule: %q", got)
 	}
 }
 
