@@ -70,8 +70,7 @@ func TestPredictsLossWithinAQuarter(t *testing.T) {
 	}
 }
 
-// Other paths and loads, to which no constant was fitted, in ms (virtual time,
-// 2026-11-30).
+// Other paths and loads, in ms (virtual time, 2026-11-30).
 func TestPredictsOtherCells(t *testing.T) {
 	way := func(rtt time.Duration, rate lab.Rate, queue lab.Queue) lab.Path {
 		w := lab.Way{Delay: rtt / 2, Rate: rate, Queue: queue}
