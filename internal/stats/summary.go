@@ -17,13 +17,9 @@ func Summarise(plan lab.Plan, records []lab.Record, theory Theory) Output {
 		Samewire: plan.Samewire, Study: plan.Study, Seed: plan.Seed,
 		Results: []Result{}, Verdicts: []Verdict{}, Resolutions: []Resolution{}, Agreements: []Agreement{}, Warnings: []string{},
 	}
-	byCell := map[lab.Cell][]lab.Record{}
-	for _, r := range records {
-		byCell[r.Run.Cell] = append(byCell[r.Run.Cell], r)
-	}
 	var others []lab.Record
 	all := map[lab.Cell]series{}
-	for c, records := range byCell {
+	for c, records := range byCell(records, nil) {
 		cell, runs, uncounted := summariseCell(c, records)
 		all[c] = seriesOf(runs)
 		others = append(others, uncounted...)
@@ -54,6 +50,27 @@ func Summarise(plan lab.Plan, records []lab.Record, theory Theory) Output {
 	out.Warnings = append(out.Warnings, warnStalls(out.Cells)...)
 	out.Warnings = append(out.Warnings, noFloor...)
 	out.Warnings = append(out.Warnings, warnDrift(drifts, records)...)
+	return out
+}
+
+// byCell puts the records of a cell together, or of them those that are wanted.
+// Records are large: it counts before it copies.
+func byCell(records []lab.Record, wanted func(*lab.Record) bool) map[lab.Cell][]lab.Record {
+	counts := map[lab.Cell]int{}
+	for i := range records {
+		if r := &records[i]; wanted == nil || wanted(r) {
+			counts[r.Run.Cell]++
+		}
+	}
+	out := make(map[lab.Cell][]lab.Record, len(counts))
+	for c, n := range counts {
+		out[c] = make([]lab.Record, 0, n)
+	}
+	for i := range records {
+		if r := &records[i]; wanted == nil || wanted(r) {
+			out[r.Run.Cell] = append(out[r.Run.Cell], *r)
+		}
+	}
 	return out
 }
 
