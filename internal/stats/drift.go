@@ -51,7 +51,7 @@ func Drifted(records []lab.Record) (out []Drifting) {
 	byCell := byCell(records, func(r *lab.Record) bool { return r.Run.Cell.Site != lab.Virtual && r.Run.Repeats == 0 })
 	byComparison := map[lab.Cell][][]lab.Record{}
 	for _, c := range slices.SortedFunc(maps.Keys(byCell), compareCells) { // sums must not depend on chance
-		byComparison[comparison(c)] = append(byComparison[comparison(c)], byCell[c])
+		byComparison[shared(c)] = append(byComparison[shared(c)], byCell[c])
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(byComparison), compareCells) {
 		out = append(out, drift(key, byComparison[key]))
@@ -71,9 +71,10 @@ func drift(key lab.Cell, cells [][]lab.Record) Drifting {
 	if d.N < manyForRho && d.P < nearDrift && math.Abs(d.Change) > driftChange {
 		d.P = rhoChance(levels, math.Abs(d.Rho))
 	}
-	if !chancy(key.Path.Up) && !chancy(key.Path.Down) {
+	if !key.Path.Random() {
+		ordered := slices.Sorted(slices.Values(levels))
 		for i, block := range blocks {
-			if outside(levels, i) {
+			if outside(ordered, levels[i]) {
 				d.Spoilt = append(d.Spoilt, block)
 			}
 		}
@@ -219,24 +220,32 @@ func slope(values []float64) float64 {
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
-// outside says whether a value is beyond the outer fences of the others, and far
-// from their median.
-func outside(values []float64, i int) bool {
-	others := slices.Delete(slices.Clone(values), i, i+1)
-	slices.Sort(others)
-	q1, q2, q3 := linear(others, 0.25), linear(others, 0.5), linear(others, 0.75)
+// outside says whether one of ordered values is beyond the outer fences of the
+// others, and far from their median.
+func outside(ordered []float64, value float64) bool {
+	i, _ := slices.BinarySearch(ordered, value)
+	q1, q2, q3 := linear(ordered, i, 0.25), linear(ordered, i, 0.5), linear(ordered, i, 0.75)
 	reach := max(outerFence*(q3-q1), 0)
-	return (values[i] > q3+reach || values[i] < q1-reach) && math.Abs(values[i]-q2) > math.Log1p(spoiltBy)
+	return (value > q3+reach || value < q1-reach) && math.Abs(value-q2) > math.Log1p(spoiltBy)
 }
 
-// linear is a quantile that interpolates linearly between ordered values, as numpy does by default.
-func linear(ordered []float64, q float64) float64 {
-	at := q * float64(len(ordered)-1)
-	low := int(math.Floor(at))
-	if low+1 >= len(ordered) {
-		return ordered[len(ordered)-1]
+// linear is a quantile that interpolates linearly between ordered values, as numpy
+// does by default, without the one at a place; a place behind them all is none.
+func linear(ordered []float64, without int, q float64) float64 {
+	n := len(ordered)
+	if without < n {
+		n--
 	}
-	return ordered[low] + (at-float64(low))*(ordered[low+1]-ordered[low])
+	value := func(i int) float64 {
+		i = min(i, n-1)
+		if i >= without {
+			i++
+		}
+		return ordered[i]
+	}
+	at := q * float64(n-1)
+	low := int(math.Floor(at))
+	return value(low) + (at-float64(low))*(value(low+1)-value(low))
 }
 
 // flagDrift flags the cells of comparisons during which the machine changed.
@@ -248,14 +257,14 @@ func flagDrift(cells []Cell, drifts []Drifting) {
 		}
 	}
 	for i := range cells {
-		if len(significant) > 0 && significant[comparison(cells[i].Cell)] {
+		if len(significant) > 0 && significant[shared(cells[i].Cell)] {
 			cells[i].set(Drift)
 		}
 	}
 }
 
-// comparison is what the cells of a comparison have in common.
-func comparison(c lab.Cell) lab.Cell {
+// shared is what the cells of a comparison have in common: all but protocol and arm.
+func shared(c lab.Cell) lab.Cell {
 	c.Protocol, c.Arm = "", ""
 	return c
 }
@@ -267,7 +276,7 @@ func warnDrift(drifts []Drifting, records []lab.Record) (out []string) {
 		if r.Run.Repeats == 0 {
 			continue
 		}
-		key := comparison(r.Run.Cell)
+		key := shared(r.Run.Cell)
 		if again[key] == nil {
 			again[key] = map[int]bool{}
 		}
