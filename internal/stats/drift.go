@@ -48,10 +48,31 @@ func (d Drifting) Significant() bool {
 // block is called spoilt. Blocks that were carried out again are left out: what is
 // found follows from the plan's own blocks alone.
 func Drifted(records []lab.Record) (out []Drifting) {
-	byCell := byCell(records, func(r *lab.Record) bool { return r.Run.Cell.Site != lab.Virtual && r.Run.Repeats == 0 })
-	byComparison := map[lab.Cell][][]lab.Record{}
-	for _, c := range slices.SortedFunc(maps.Keys(byCell), compareCells) { // sums must not depend on chance
-		byComparison[shared(c)] = append(byComparison[shared(c)], byCell[c])
+	all := map[lab.Cell]series{}
+	for c, records := range byCell(records) {
+		runs, _ := counted(records)
+		all[c] = planned(runs)
+	}
+	return drifts(all)
+}
+
+// planned are the runs that the plan had from the beginning.
+func planned(runs []lab.Record) series {
+	s := seriesOf(runs)
+	for i := range runs {
+		if run := &runs[i].Run; run.Repeats != 0 {
+			delete(s, run.Rep)
+		}
+	}
+	return s
+}
+
+func drifts(all map[lab.Cell]series) (out []Drifting) {
+	byComparison := map[lab.Cell][]series{}
+	for _, c := range slices.SortedFunc(maps.Keys(all), compareCells) { // sums must not depend on chance
+		if c.Site != lab.Virtual && len(all[c]) > 0 {
+			byComparison[shared(c)] = append(byComparison[shared(c)], all[c])
+		}
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(byComparison), compareCells) {
 		out = append(out, drift(key, byComparison[key]))
@@ -59,7 +80,7 @@ func Drifted(records []lab.Record) (out []Drifting) {
 	return out
 }
 
-func drift(key lab.Cell, cells [][]lab.Record) Drifting {
+func drift(key lab.Cell, cells []series) Drifting {
 	blocks, levels := blockLevels(cells)
 	d := Drifting{Cell: key, N: len(blocks), P: 1}
 	if d.N < driftBlocks {
@@ -84,11 +105,9 @@ func drift(key lab.Cell, cells [][]lab.Record) Drifting {
 
 // blockLevels returns the blocks in the order in which they were carried out, and
 // the level of each.
-func blockLevels(cells [][]lab.Record) (blocks []int, levels []float64) {
+func blockLevels(cells []series) (blocks []int, levels []float64) {
 	sum, n := map[int]float64{}, map[int]int{}
-	for _, records := range cells {
-		runs, _ := counted(records)
-		s := seriesOf(runs)
+	for _, s := range cells {
 		var ended []float64
 		for _, x := range s {
 			if !math.IsInf(x, 0) {
