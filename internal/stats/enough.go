@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -41,8 +42,8 @@ func wholeBlocks(records []lab.Record) (all []series, blocks int, exact bool) {
 			byCell[r.Run.Cell] = append(byCell[r.Run.Cell], r)
 		}
 	}
-	for c, records := range byCell {
-		runs, _ := counted(records)
+	for _, c := range slices.SortedFunc(maps.Keys(byCell), compareCells) { // which of two is a decides the bootstrap's draws
+		runs, _ := counted(byCell[c])
 		for _, r := range runs {
 			have[r.Run.Rep]++
 		}
