@@ -285,7 +285,7 @@ func (o runOptions) print(w io.Writer, folder *store.Folder) error {
 
 // summarise makes the statistics of a plan's records.
 func summarise(p lab.Plan, records []lab.Record) stats.Output {
-	out := stats.Summarise(p, records, nil)
+	out := stats.Summarise(p, records, theory{})
 	if p.Backend == string(kernel.Netem) {
 		out.Warnings = append(out.Warnings, "on the site kernel, the kernel's netem moved the packets, not samewire's own link (backend netem)")
 	}

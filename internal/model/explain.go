@@ -36,18 +36,18 @@ func always(what string) func(a, b transfer) string {
 // connections, and what those bring after it.
 var steps = []step{
 	{func(t *transfer, from transfer) { t.flights = from.flights }, always("handshake")},
+	{func(t *transfer, from transfer) { t.framing, t.every = from.framing, from.every }, always("serialisation")},
 	{func(t *transfer, from transfer) { t.serial = from.serial }, always("rounds of requests")},
 	{func(t *transfer, from transfer) { t.conns, t.ceiling = from.conns, from.ceiling },
 		func(a, b transfer) string { return fmt.Sprintf("connections %d against %d", a.conns, b.conns) }},
 	{func(t *transfer, from transfer) { t.initial, t.grown = from.initial, from.grown },
 		func(a, b transfer) string { return fmt.Sprintf("initial window %d against %d", a.initial, b.initial) }},
-	{func(t *transfer, from transfer) { t.paced = from.paced }, always("pacing")},
 	{func(t *transfer, from transfer) { t.cubic, t.beta = from.cubic, from.beta },
 		func(a, b transfer) string {
 			return fmt.Sprintf("loss response (β %.1f against %.1f)", a.response(), b.response())
 		}},
 	{func(t *transfer, from transfer) { t.patience = from.patience }, always("timeouts")},
-	{func(t *transfer, from transfer) { t.framing, t.every = from.framing, from.every }, always("serialisation: packets and headers")},
+	{func(t *transfer, from transfer) { t.paced = from.paced }, always("pacing")},
 }
 
 // response is the β of a Reno that has the same loss ceiling: CUBIC's friendly

@@ -51,8 +51,8 @@ func (r *rounds) round(total float64) {
 	took := max(r.t.rtt+r.slot, packets*r.slot)
 	r.now += took
 	r.sent += packets * units
+	r.window = r.control.grow(r.now, r.window, packets, took)
 	if r.sent/units < r.next {
-		r.window = r.control.grow(r.now, r.window, packets, took)
 		return
 	}
 	for r.next <= r.sent/units {
@@ -60,5 +60,5 @@ func (r *rounds) round(total float64) {
 	}
 	r.losses++
 	r.now += timeoutShare(window) * backoff(r.t.loss) * (r.t.rtt + r.t.patience)
-	r.window = r.control.lose(r.now, window)
+	r.window = r.control.lose(r.now, min(r.window, window+1))
 }

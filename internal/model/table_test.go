@@ -49,3 +49,34 @@ func TestPredictsWhatVirtualTimeGave(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkPredictBig(b *testing.B) {
+	for _, p := range lab.Protocols() {
+		b.Run(string(p), func(b *testing.B) {
+			for range b.N {
+				Theory{}.Predict(cellOf(path(40*time.Millisecond, 0), "big", p))
+			}
+		})
+	}
+}
+func TestX(t *testing.T) {
+	for _, m := range measured {
+		for _, pp := range [][2]lab.Protocol{{lab.H2, lab.H3}, {lab.H1, lab.H3}, {lab.H1, lab.H2}} {
+			t.Log(m.rtt, m.load, pp)
+			for _, x := range (Theory{}).Explain(cellOf(path(m.rtt, 0), m.load, pp[0]), cellOf(path(m.rtt, 0), m.load, pp[1])) {
+				t.Logf("    %+.1f %s", x.Seconds*1000, x.What)
+			}
+		}
+	}
+	for _, c := range []struct {
+		rtt  time.Duration
+		loss float64
+	}{{40 * time.Millisecond, .01}, {40 * time.Millisecond, .03}, {100 * time.Millisecond, .01}, {100 * time.Millisecond, .05}} {
+		for _, p := range lab.Protocols() {
+			t.Log(c, p, (Theory{}).Predict(cellOf(path(c.rtt, c.loss), "big", p)))
+		}
+		for _, x := range (Theory{}).Explain(cellOf(path(c.rtt, c.loss), "big", lab.H2), cellOf(path(c.rtt, c.loss), "big", lab.H3)) {
+			t.Logf("    %+.1f %s", x.Seconds*1000, x.What)
+		}
+	}
+}
