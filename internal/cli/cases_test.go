@@ -21,6 +21,7 @@ func carryOver(t *testing.T, c *worker.Pool, notation string, p lab.Protocol, l 
 
 // F04: one packet lost every 5 s limits a long download, and nothing else does.
 func TestCaseOneLossEveryFiveSeconds(t *testing.T) {
+	t.Parallel()
 	c := carrierOf(t, lab.Virtual, 1)
 	load := lab.Load{Name: "long", Objects: 1, Size: 100e6, Connections: lab.Connections{H1: 1}}
 	for _, p := range []lab.Protocol{lab.H1, lab.H3} {
@@ -38,6 +39,7 @@ func TestCaseOneLossEveryFiveSeconds(t *testing.T) {
 // F10: what a datagram needs. quic-go sends 1280 bytes at first: 1308 with the
 // headers of IPv4. Below, h3 fails, while TCP learns of the MTU by ICMP.
 func TestCasePathMTU(t *testing.T) {
+	t.Parallel()
 	c := carrierOf(t, lab.Virtual, 1)
 	for _, tt := range []struct {
 		mtu int
@@ -56,6 +58,7 @@ func TestCasePathMTU(t *testing.T) {
 // F11: large datagrams are lost now and then, small ones never. 1412 bytes of
 // payload are 1440 with the headers of IPv4.
 func TestCaseLossDependsOnSize(t *testing.T) {
+	t.Parallel()
 	c := carrierOf(t, lab.Virtual, 1)
 	load := lab.Load{Name: "file", Objects: 1, Size: 20e6}
 	r := mustOK(t, carryOver(t, c, "rtt 40ms rate 50mbit queue 1MB down{drop udp above 1440B 1.5%}", lab.H3, load))
@@ -70,6 +73,7 @@ func TestCaseLossDependsOnSize(t *testing.T) {
 
 // F15: the ways in which UDP does not get through leave different traces.
 func TestCaseUDPBlocked(t *testing.T) {
+	t.Parallel()
 	c := carrierOf(t, lab.Virtual, 1)
 	for _, tt := range []struct {
 		name, path string
@@ -97,6 +101,7 @@ func TestCaseUDPBlocked(t *testing.T) {
 // F18: the client's port changes, in mid-download or while the connection
 // rests: QUIC goes on, and TCP ends.
 func TestCaseRebinding(t *testing.T) {
+	t.Parallel()
 	c := carrierOf(t, lab.Virtual, 1)
 	resting := func(d time.Duration) lab.Load {
 		l := file
@@ -127,6 +132,7 @@ func TestCaseRebinding(t *testing.T) {
 // F20: netem's limit counts what is under way: 1000 packets on a path of 100 ms
 // are 1000 × 1500 B / 50 ms = 240 Mbit/s at most, and what is dropped is named.
 func TestCaseNetemLimit(t *testing.T) {
+	t.Parallel()
 	c := carrierOf(t, lab.Virtual, 1)
 	load := lab.Load{Name: "long", Objects: 1, Size: 30e6, Connections: lab.Connections{H1: 1}}
 	r := mustOK(t, carryOver(t, c, "rtt 100ms rate 1gbit limit 1000", lab.H1, load))

@@ -34,12 +34,13 @@ type loaded struct {
 	plan    lab.Plan
 	records []lab.Record
 	out     stats.Output
+	method  stats.Method // of papers, to be shown too; empty: none
 }
 
 // reportOptions are the flags of `samewire report`.
 type reportOptions struct {
-	format, output string
-	json           bool
+	format, output, method string
+	json                   bool
 }
 
 func newReport(s streams) *cobra.Command {
@@ -68,6 +69,7 @@ Exit status: 0 done; 1 the folder cannot be read; 2 wrong usage.`,
 	}
 	c.Flags().BoolVar(&o.json, "json", false, "the same as --format json")
 	c.Flags().StringVar(&o.format, "format", formatText, strings.Join(formats, ", "))
+	c.Flags().StringVar(&o.method, "method", "", "text and md: show beside the medians what a method of papers makes of the runs: tukey, mean-sd or fastest-20")
 	c.Flags().StringVarP(&o.output, "output", "o", "", "write the report to this file, not to standard output")
 	return c
 }
@@ -79,10 +81,21 @@ func reportFolder(s streams, o reportOptions, dir string) error {
 	if !slices.Contains(formats, o.format) {
 		return exit(exitUsage, fmt.Errorf("--format %q: want one of %s", o.format, strings.Join(formats, ", ")))
 	}
+	var method stats.Method
+	if o.method != "" {
+		var err error
+		if method, err = stats.ParseMethod(o.method); err != nil {
+			return exit(exitUsage, fmt.Errorf("--method: %w", err))
+		}
+		if o.format != formatText && o.format != formatMarkdown {
+			return exit(exitUsage, fmt.Errorf("--method: only with --format %s or %s", formatText, formatMarkdown))
+		}
+	}
 	l, err := readFolder(dir)
 	if err != nil {
 		return exit(exitFailed, err)
 	}
+	l.method = method
 	defer func() { _ = l.folder.Close() }()
 	if o.output == "" {
 		if err := l.print(s.out, o.format); err != nil {
@@ -152,6 +165,9 @@ func (l loaded) print(w io.Writer, format string) error {
 	}
 	o := terminalOptions(w)
 	o.Question = l.plan.Question
+	if l.method != "" {
+		o.Papers, o.PaperMethod = report.Papers(l.out, l.records, l.method), l.method.Describe()
+	}
 	var b strings.Builder
 	var err error
 	if format == formatMarkdown {

@@ -15,6 +15,9 @@ type Options struct {
 	Color bool // ANSI colours
 	// Question is what the study asks.
 	Question string
+	// Papers are the lines of Papers, and PaperMethod what the method does.
+	Papers      []string
+	PaperMethod string
 	// Notes are the caller's sentences, such as which site can't run here, and
 	// what it lacks.
 	Notes []string
