@@ -3,6 +3,7 @@ package stats
 import (
 	"maps"
 	"math"
+	"slices"
 
 	"github.com/samewire/samewire/internal/lab"
 )
