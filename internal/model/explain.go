@@ -21,6 +21,9 @@ const Rest = "rest of the model"
 // least is the smallest term that is named, in s.
 const least = 0.0005
 
+// leastRest is the smallest that is not named that is told, in s: what prints as 0.
+const leastRest = 0.00005
+
 // step makes one part of a transfer like another's, and names it.
 type step struct {
 	take func(t *transfer, from transfer)
@@ -62,7 +65,7 @@ func (t transfer) response() float64 {
 // Explain returns the terms that make the predicted duration of a differ from
 // that of b, largest first; none where one is not predicted. They are what a
 // changes by when its parts are made b's one after the other, so they sum to the
-// difference.
+// difference, but for a rest of less than 0.05 ms.
 func (Theory) Explain(a, b lab.Cell) []Term {
 	from, to := newTransfer(a), newTransfer(b)
 	terms := []Term{}
@@ -71,7 +74,7 @@ func (Theory) Explain(a, b lab.Cell) []Term {
 	}
 	now, sound := from.duration()
 	last, alsoSound := to.duration()
-	if !sound || !alsoSound {
+	if !sound || !alsoSound || !from.settled(a, now) || !to.settled(b, last) {
 		return terms
 	}
 	t, rest := from, 0.0
@@ -85,7 +88,7 @@ func (Theory) Explain(a, b lab.Cell) []Term {
 		}
 		now = next
 	}
-	if rest += now - last; rest != 0 {
+	if rest += now - last; math.Abs(rest) >= leastRest {
 		terms = append(terms, Term{Rest, rest})
 	}
 	slices.SortStableFunc(terms, func(x, y Term) int {

@@ -110,10 +110,10 @@ func TestTermsSumToTheDifference(t *testing.T) {
 			}
 			return
 		}
-		if math.Abs(sum-(da-db)) > 1e-9*(1+da+db) {
+		if math.Abs(sum-(da-db)) > leastRest+1e-9*(1+da+db) {
 			t.Fatalf("terms sum to %v, and the difference is %v: %v", sum, da-db, terms)
 		}
-		if back, other := termsOf(b, a); math.Abs(other+sum) > 1e-9*(1+da+db) {
+		if back, other := termsOf(b, a); math.Abs(other+sum) > 2*leastRest+1e-9*(1+da+db) {
 			t.Fatalf("the other way round it is %v: %v", other, back)
 		}
 	})
