@@ -24,7 +24,7 @@ func seriesOf(runs []lab.Record) series {
 		case r.Outcome == lab.Invalid:
 		case r.Outcome != lab.OK:
 			s[r.Run.Rep] = math.Inf(1)
-		case d != nil && !math.IsNaN(*d) && !math.IsInf(*d, 0):
+		case d != nil && sound(*d):
 			s[r.Run.Rep] = math.Log(max(*d, shortest))
 		}
 	}

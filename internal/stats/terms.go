@@ -23,7 +23,7 @@ func (s *study) terms(a, b *Cell) []Term {
 	measured := s.measured(a, b)
 	if s.theory != nil {
 		for _, t := range s.theory.Explain(a.Cell, b.Cell) {
-			if !slices.ContainsFunc(measured, func(m Term) bool { return kind(m) == kind(t) }) {
+			if finite(t.Seconds) != nil && !slices.ContainsFunc(measured, func(m Term) bool { return kind(m) == kind(t) }) {
 				out = append(out, t)
 			}
 		}
