@@ -44,13 +44,22 @@ var steps = []step{
 	{func(t *transfer, from transfer) { t.conns, t.ceiling = from.conns, from.ceiling },
 		func(a, b transfer) string { return fmt.Sprintf("connections %d against %d", a.conns, b.conns) }},
 	{func(t *transfer, from transfer) { t.initial, t.grown = from.initial, from.grown },
-		func(a, b transfer) string { return fmt.Sprintf("initial window %d against %d", a.initial, b.initial) }},
+		windows},
 	{func(t *transfer, from transfer) { t.cubic, t.beta = from.cubic, from.beta },
 		func(a, b transfer) string {
 			return fmt.Sprintf("loss response (β %.1f against %.1f)", a.response(), b.response())
 		}},
 	{func(t *transfer, from transfer) { t.patience = from.patience }, always("late losses")},
 	{func(t *transfer, from transfer) { t.paced = from.paced }, always("pacing")},
+}
+
+// windows names what the content begins with: where the initial windows are equal,
+// what the handshake has added to them.
+func windows(a, b transfer) string {
+	if a.initial == b.initial {
+		return fmt.Sprintf("window after the handshake %d against %d", a.initial+a.grown, b.initial+b.grown)
+	}
+	return fmt.Sprintf("initial window %d against %d", a.initial, b.initial)
 }
 
 // response is the β of a Reno that has the same loss ceiling: CUBIC's friendly
