@@ -242,7 +242,7 @@ func TestExchangingTheArmsTurnsTheVerdictOver(t *testing.T) {
 			if w.Verdict != want || v.Blocks != w.Blocks || !cmp.Equal(v.P, w.P, near) || !cmp.Equal(turned(v.Ratio), w.Ratio, near) {
 				t.Fatalf("%+v\nturned into\n%+v", v, w)
 			}
-			if v.Exact && (!cmp.Equal(turned(v.Low), w.High, near) || !cmp.Equal(turned(v.High), w.Low, near)) {
+			if v.Ratio != nil && (!cmp.Equal(turned(v.Low), w.High, near) || !cmp.Equal(turned(v.High), w.Low, near)) {
 				t.Fatalf("%+v\nturned into\n%+v", v, w)
 			}
 		}
