@@ -21,6 +21,7 @@ const (
 	exitOK          = 0
 	exitFailed      = 1   // samewire itself failed
 	exitUsage       = 2   // wrong usage, or a bad study
+	exitCrossed     = 3   // a threshold of a comparison was crossed
 	exitMachine     = 4   // the machine cannot do what was asked
 	exitInterrupted = 130 // what was measured is kept
 )
@@ -123,8 +124,9 @@ in virtual time, where only the protocols take time, and on this machine's
 kernel, where programs do. The same work, over the same wire, with one thing
 changed.
 
-Exit status: 0 done, 1 samewire failed, 2 wrong usage or a bad study, 4 the
-machine cannot do what was asked, 130 interrupted (what was measured is kept).`,
+Exit status: 0 done, 1 samewire failed, 2 wrong usage or a bad study, 3 a
+threshold of compare was crossed, 4 the machine cannot do what was asked, 130
+interrupted (what was measured is kept).`,
 		Version:       lab.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -132,6 +134,6 @@ machine cannot do what was asked, 130 interrupted (what was measured is kept).`,
 	root.SetIn(s.in)
 	root.SetOut(s.out)
 	root.SetErr(s.err)
-	root.AddCommand(newRun(s), newReport(s), newShow(s), newList(s), newServe(s), newGet(s), newWorker(), newSpin(), newLink(s), newGauge(s))
+	root.AddCommand(newRun(s), newReport(s), newCompare(s), newShow(s), newList(s), newServe(s), newGet(s), newWorker(), newSpin(), newLink(s), newGauge(s))
 	return root
 }

@@ -6,9 +6,14 @@ import (
 	"github.com/samewire/samewire/internal/lab"
 )
 
-// estimate guesses how long the rest of a plan takes. Runs in virtual time go
-// first and tell how long the same cell takes in real time.
+// estimate guesses how long the rest of a plan takes: of reps: auto, how long at
+// most. Runs in virtual time go first and tell how long the same cell takes in real
+// time.
 type estimate struct {
+	planned map[string]bool
+	rule    *lab.Auto
+	site    lab.SiteName // that is being carried out
+	began   time.Time    // when it was begun
 	pending map[string]lab.Run
 	took    map[string]float64 // s, by cell: what a run in real time will take
 	virtual average            // real seconds of a virtual run
@@ -25,8 +30,11 @@ type average struct {
 }
 
 func newEstimate(p lab.Plan, done map[string]bool, jobs map[lab.SiteName]int) *estimate {
-	e := &estimate{jobs: jobs, pending: map[string]lab.Run{}, took: map[string]float64{}}
+	e := &estimate{
+		jobs: jobs, rule: p.Auto, planned: map[string]bool{}, pending: map[string]lab.Run{}, took: map[string]float64{},
+	}
 	for _, r := range p.Runs {
+		e.planned[r.ID] = true
 		if !done[r.ID] {
 			e.pending[r.ID] = r
 		}
@@ -37,6 +45,21 @@ func newEstimate(p lab.Plan, done map[string]bool, jobs map[lab.SiteName]int) *e
 func cellName(c lab.Cell) string {
 	return c.Path.Name + "\x00" + c.Load.Name + "\x00" + string(c.Protocol)
 }
+
+// started takes notice of a run at time now, and says whether it is one that was
+// not planned.
+func (e *estimate) started(r lab.Run, now time.Time) (added bool) {
+	if e.site != r.Cell.Site {
+		e.site, e.began = r.Cell.Site, now
+	}
+	if e.planned[r.ID] {
+		return false
+	}
+	e.planned[r.ID], e.pending[r.ID] = true, r
+	return true
+}
+
+func (e *estimate) leftOut(r lab.Run) { delete(e.pending, r.ID) }
 
 func (e *estimate) ended(r lab.Record) {
 	delete(e.pending, r.Run.ID)
@@ -53,13 +76,29 @@ func (e *estimate) ended(r lab.Record) {
 	e.took[cellName(r.Run.Cell)] = took + overhead
 }
 
-// left is the time that the pending runs are expected to take.
-func (e *estimate) left() time.Duration {
-	var s float64
+// left is the time that the pending runs are expected to take from time now on:
+// on no site more than what is left of its budget.
+func (e *estimate) left(now time.Time) time.Duration {
+	seconds := map[lab.SiteName]float64{}
 	for _, r := range e.pending {
-		s += e.expect(r) / float64(max(e.jobs[r.Cell.Site], 1))
+		seconds[r.Cell.Site] += e.expect(r) / float64(max(e.jobs[r.Cell.Site], 1))
 	}
-	return time.Duration(s * float64(time.Second))
+	var sum time.Duration
+	for site, s := range seconds {
+		d := time.Duration(s * float64(time.Second))
+		if e.rule != nil && e.rule.Budget > 0 {
+			d = min(d, e.budget(site, now))
+		}
+		sum += d
+	}
+	return sum
+}
+
+func (e *estimate) budget(site lab.SiteName, now time.Time) time.Duration {
+	if site != e.site {
+		return e.rule.Budget
+	}
+	return max(e.rule.Budget-now.Sub(e.began), 0)
 }
 
 func (e *estimate) expect(r lab.Run) float64 {

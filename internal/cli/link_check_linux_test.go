@@ -63,7 +63,7 @@ func TestLinkCheckHolds(t *testing.T) {
 	} {
 		t.Run(c.path, func(t *testing.T) {
 			var r linkReport
-			for range 4 { // others use the machine
+			for range 6 { // others use the machine
 				status := ""
 				args := []string{"--seconds", "0.6", "--path", c.path}
 				if !c.tcp {
@@ -213,7 +213,7 @@ func TestLinkCheckAsOrdinaryUser(t *testing.T) {
 		` && exec setpriv --reuid=65534 --regid=65534 --clear-groups ` + samewire + ` link check --seconds 0.5 --path 'rtt 20ms rate 20mbit'`
 	var said []byte
 	var err error
-	for range 4 { // others use the machine, and an ordinary user has no priority
+	for range 6 { // others use the machine, and an ordinary user has no priority
 		said, err = exec.CommandContext(t.Context(), "unshare", "-m", "sh", "-c", script).CombinedOutput()
 		if err == nil {
 			break
@@ -236,7 +236,7 @@ func TestRunChecksItsPaths(t *testing.T) {
 		}
 		var said []byte
 		var err error
-		for range 3 { // others use the machine
+		for range 6 { // others use the machine
 			if said, err = exec.CommandContext(t.Context(), samewire, args...).CombinedOutput(); err == nil {
 				break
 			}

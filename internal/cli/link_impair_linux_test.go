@@ -29,7 +29,7 @@ func TestLinkCheckImpairments(t *testing.T) {
 	} {
 		t.Run(c.path, func(t *testing.T) {
 			var r linkReport
-			for range 4 { // others use the machine
+			for range 6 { // others use the machine
 				r, _ = linkCheck(t, "--only", "packets", "--seconds", "1", "--path", c.path)
 				if r.OK && judged(t, r, c.about) {
 					break

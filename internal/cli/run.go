@@ -22,7 +22,7 @@ import (
 type runOptions struct {
 	path                           []string
 	paths, loads, protocols, sites []string
-	reps                           int
+	reps                           string
 	timeout                        string
 	seed                           uint64
 	jobs, kernelJobs               int
@@ -45,8 +45,13 @@ table again. A folder that exists is gone on with where its study stopped.
 Before the first run on the kernel site delay, rate and MTU of its paths are
 measured, in one to three seconds each; a path that is not what it claims stops
 the study with exit status 4 (see link check; --no-check leaves that out).
-Virtual time comes first, then real time. Sites that this machine does not have
-are left out and named, unless they are asked for with --site. "samewire show"
+Virtual time comes first, then real time. A study with "reps: auto" (quick and
+six-networks are such) ends each comparison by itself, once the ratio of every pair
+of protocols has an interval that is narrow enough, and a site once its budget of
+real time is spent. Each comparison's first protocol is measured twice: what these
+two differ by is noise. Blocks that the machine spoilt are carried out again at a
+site's end, and both are shown (docs/study.md). Sites that this machine does not
+have are left out and named, unless they are asked for with --site. "samewire show"
 tells the story of a run that failed or stalled.
 
 Exit status: 0 done, also where runs failed (they are results); 1 samewire
@@ -65,9 +70,6 @@ printed).`,
 			if cmd.Flags().Changed("seed") {
 				narrow.Seed = &o.seed
 			}
-			if cmd.Flags().Changed("reps") && o.reps == 0 {
-				narrow.Reps = -1 // not the zero that means the study's own
-			}
 			if err := noEmptyFlags(cmd); err != nil {
 				return exit(exitUsage, err)
 			}
@@ -80,7 +82,7 @@ printed).`,
 	f.StringSliceVar(&o.loads, "loads", nil, "only these loads, or presets besides (list loads)")
 	f.StringSliceVar(&o.protocols, "protocols", nil, "only these protocols: h1, h2, h3")
 	f.StringSliceVar(&o.sites, "site", nil, "only these sites: virtual, process, kernel")
-	f.IntVar(&o.reps, "reps", 0, "repetitions of each cell (default: the study's)")
+	f.StringVar(&o.reps, "reps", "", "repetitions of each comparison: a number, or auto, or auto with its own rule such as 'auto width 5% max 50 budget 10m' (default: the study's)")
 	f.StringVar(&o.timeout, "timeout", "", "time limit of each run, in its own time, such as 30s (default: the study's)")
 	f.Uint64Var(&o.seed, "seed", 0, "seed of losses and order (default: the study's)")
 	f.IntVar(&o.jobs, "jobs", 0, "runs at a time in virtual time (default: one for each core)")
@@ -100,7 +102,7 @@ printed).`,
 // variable must not cost a whole study.
 func noEmptyFlags(cmd *cobra.Command) error {
 	var faults []error
-	for _, name := range []string{"path", "paths", "loads", "protocols", "site", "timeout", "keep", "out"} {
+	for _, name := range []string{"path", "paths", "loads", "protocols", "site", "reps", "timeout", "keep", "out"} {
 		f := cmd.Flags().Lookup(name)
 		if v := f.Value.String(); f.Changed && (v == "" || v == "[]") {
 			faults = append(faults, fmt.Errorf("--%s: the value is empty", name))
@@ -133,6 +135,10 @@ func runStudy(ctx context.Context, s streams, o runOptions, name string, narrow 
 	defer sites.close()
 	if err != nil {
 		return err
+	}
+	study, warnings := equalisable(ctx, study, rebuiltWorker)
+	for _, w := range warnings {
+		say("warning: " + w)
 	}
 	p, err := plan.Build(study)
 	if err != nil {
@@ -232,6 +238,10 @@ func (o runOptions) folder(text []byte, p lab.Plan) (*store.Folder, error) {
 
 // carryOut carries out what the folder does not have yet.
 func (o runOptions) carryOut(ctx context.Context, out io.Writer, p lab.Plan, folder *store.Folder, sites openedSites) error {
+	records, _, err := folder.Records()
+	if err != nil {
+		return exit(exitFailed, err)
+	}
 	done, err := folder.Done()
 	if err != nil {
 		return exit(exitFailed, err)
@@ -241,9 +251,14 @@ func (o runOptions) carryOut(ctx context.Context, out io.Writer, p lab.Plan, fol
 		return exit(exitFailed, err)
 	}
 	g := newProgress(out, p, done, sites.jobs())
-	err = runner.Run(ctx, p, runner.Options{
+	options := runner.Options{
 		Carriers: sites.carriers(), Jobs: sites.jobs(), Done: done, Keep: keep, Sink: folder, Observer: g,
-	})
+		Repeater: repeater{folder, spoiltBlocks, g.say},
+	}
+	if p.Auto != nil {
+		options.Stopper = newStopper(*p.Auto, records, stats.Enough)
+	}
+	err = runner.Run(ctx, p, options)
 	g.close()
 	switch {
 	case err == nil:
@@ -270,10 +285,11 @@ func (o runOptions) print(w io.Writer, folder *store.Folder) error {
 
 // summarise makes the statistics of a plan's records.
 func summarise(p lab.Plan, records []lab.Record) stats.Output {
-	out := stats.Summarise(p, records, nil)
+	out := stats.Summarise(p, records, theory{})
 	if p.Backend == string(kernel.Netem) {
 		out.Warnings = append(out.Warnings, "on the site kernel, the kernel's netem moved the packets, not samewire's own link (backend netem)")
 	}
+	out.Warnings = append(out.Warnings, budgetWarnings(p, records, stats.Enough)...)
 	for _, l := range p.LeftOut {
 		out.Warnings = append(out.Warnings, fmt.Sprintf("site %s was left out: %s", l.Site, l.Why))
 	}

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/samewire/samewire/internal/gauge"
 	"github.com/samewire/samewire/internal/lab"
 	"github.com/samewire/samewire/internal/site/kernel"
+	"github.com/samewire/samewire/internal/stats"
 	"github.com/samewire/samewire/internal/store"
 )
 
@@ -24,6 +26,11 @@ func (o runOptions) checkPaths(ctx context.Context, w io.Writer, p lab.Plan, fol
 	if err != nil {
 		return exit(exitFailed, err)
 	}
+	records, _, err := folder.Records()
+	if err != nil {
+		return exit(exitFailed, err)
+	}
+	maps.Copy(done, stats.Needless(p, records))
 	return checkPaths(ctx, w, p, o.kernel.backend, done, startGauge)
 }
 

@@ -20,7 +20,7 @@ func study(t *testing.T, out string, site string, n int) (*exec.Cmd, *bytes.Buff
 	samewire, _ := build(t)
 	var said bytes.Buffer
 	c := exec.Command(samewire, "run", "--site", site, "--paths", "intercontinental", "--loads", "fifty-small",
-		"--reps", "200", "--out", out)
+		"--reps", "200", "--no-check", "--out", out)
 	c.Stdout, c.Stderr = &said, &said
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := c.Start(); err != nil {
@@ -152,7 +152,7 @@ func TestAKilledWorkerIsARecord(t *testing.T) {
 	eachSite(t, func(t *testing.T, site string) {
 		out := filepath.Join(t.TempDir(), "out")
 		c, said := study(t, out, site, 1)
-		deadline := time.Now().Add(20 * time.Second)
+		deadline := time.Now().Add(time.Minute)
 		for killed := false; !killed; {
 			for _, p := range leftovers(t) {
 				dir, cmd, _ := strings.Cut(p, " ")
@@ -234,7 +234,7 @@ func TestOrdinaryUser(t *testing.T) {
 	// A TUN device as distributions have it, in a mount namespace of its own.
 	script := `mount -t tmpfs none /dev/net && mknod /dev/net/tun c 10 200 && chmod 666 /dev/net/tun && cd ` + dir +
 		` && exec setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=` + dir + ` ` + samewire +
-		` run --site kernel --reps 1 --loads cold --paths wired --keep all --out ` + dir + `/out`
+		` run --site kernel --reps 1 --loads cold --paths wired --keep all --no-check --out ` + dir + `/out`
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	said, err := exec.CommandContext(ctx, "unshare", "-m", "sh", "-c", script).CombinedOutput()

@@ -38,7 +38,7 @@ func listRuns(s streams, o showOptions, folder *store.Folder, records []lab.Reco
 // it, or its number. Attempt 0 is the attempt that counts: the first that was
 // not invalid, or the last.
 func findRecord(p lab.Plan, records []lab.Record, name string, attempt int) (lab.Record, error) {
-	run, err := findRun(p, name)
+	run, err := findRun(withRepeats(p, records), name)
 	if err != nil {
 		return lab.Record{}, err
 	}
@@ -62,6 +62,18 @@ func findRecord(p lab.Plan, records []lab.Record, name string, attempt int) (lab
 		return of[len(of)-1], nil
 	}
 	return lab.Record{}, fmt.Errorf("run %s has no attempt %d: there is %s", run.ID, attempt, strings.Join(have, ", "))
+}
+
+// withRepeats is the plan with the runs that were carried out again, which were
+// not planned.
+func withRepeats(p lab.Plan, records []lab.Record) lab.Plan {
+	p.Runs = slices.Clone(p.Runs)
+	for _, r := range records {
+		if r.Run.Repeats > 0 && r.Attempt == 1 {
+			p.Runs = append(p.Runs, r.Run)
+		}
+	}
+	return p
 }
 
 // findRun finds a run of the plan. A number is taken as the run's place in the

@@ -15,9 +15,12 @@ type Study struct {
 	Auto      *Auto         // nil: Reps repetitions of each comparison
 	Timeout   time.Duration // limit of one run, in the run's own time
 	Seed      uint64
-	// Equalise makes TCP match the QUIC side: Reno, and quic-go's initial
-	// window. Only the kernel site can do it.
+	// Equalise has each stack measured a second time, with TCP matching the QUIC
+	// side: Reno, and quic-go's initial window.
 	Equalise bool
+	// FixedWindow are sites on which TCP's initial window cannot be set here.
+	// Equalise changes nothing there.
+	FixedWindow []SiteName
 	// Lateness is the 99th percentile of a packet's lateness beyond which a
 	// run in real time is invalid; so is one with any packet ten times later.
 	Lateness time.Duration

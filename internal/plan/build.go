@@ -2,42 +2,50 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 
 	"github.com/samewire/samewire/internal/lab"
 )
 
-// What TCP is given by a study that equalises: quic-go's congestion control and
-// initial window (quic-go 0.65, internal/congestion: Reno, 32 packets).
+// What TCP is given in the second arm of a study that equalises: quic-go's
+// congestion control and initial window (quic-go 0.65, internal/congestion: Reno,
+// 32 packets).
 const (
 	equalCC       = "reno"
 	equalInitCwnd = 32
 )
 
 // Build resolves a study into its runs, in the order in which they are to be
-// carried out. It fails for a study without a cell, with two equal cells, or
-// with more than MaxRuns runs.
+// carried out: of reps: auto, all that there can be at most. It fails for a study
+// without a cell, with two equal cells, or with more than MaxRuns runs.
+//
+// Each comparison has, besides its protocols, a second series of the first of
+// them (lab.ArmAA): what the two differ by is noise.
 //
 // Properties that an edit must keep:
 //   - equal studies give equal plans, on every machine and in every version;
 //   - repetition n of every comparison comes before repetition n+1 of any;
-//   - the protocols of one block (one repetition of one comparison) run next
-//     to each other;
-//   - the order of blocks, and of protocols in a block, follows from the seed
+//   - the cells of one block (one repetition of one comparison) run next to each
+//     other;
+//   - the order of blocks, and of cells in a block, follows from the seed
 //     and each one's own identity, so that leaving out one cell does not change
 //     the order of the others;
 //   - a run's link seed follows from the study's seed, the names of path and
 //     load and the repetition alone: protocol, site and stack don't touch it.
+//     Only the second series has a seed of its own: with the first one's, virtual
+//     time would give the first one's runs again, losses and all.
 func Build(s lab.Study) (lab.Plan, error) {
 	p := lab.Plan{
 		Format: lab.FormatVersion, Samewire: lab.Version,
 		Study: s.Name, Question: s.Question, Seed: s.Seed, Reps: s.Reps, LeftOut: []lab.LeftOut{},
 	}
 	blocks := comparisons(s)
-	cells := len(blocks) * len(s.Protocols)
+	p.Auto = rule(s, blocks)
+	cells := len(blocks) * (len(s.Protocols) + 1)
 	switch {
-	case cells == 0 || s.Reps < 1:
+	case len(blocks) == 0 || len(s.Protocols) == 0 || s.Reps < 1:
 		return lab.Plan{}, fmt.Errorf("plan study %q: no cell is left to measure", s.Name)
 	case s.Reps > MaxRuns/cells:
 		return lab.Plan{}, fmt.Errorf("plan study %q: %d cells × %d repetitions are more than %d runs",
@@ -46,7 +54,7 @@ func Build(s lab.Study) (lab.Plan, error) {
 	p.Runs = make([]lab.Run, 0, cells*s.Reps)
 	for rep := 1; rep <= s.Reps; rep++ {
 		for _, block := range shuffled(blocks, s.Seed, rep) {
-			for _, cell := range shuffled(protocols(block, s.Protocols), s.Seed, rep) {
+			for _, cell := range shuffled(arms(block, s.Protocols), s.Seed, rep) {
 				p.Runs = append(p.Runs, run(s, cell, rep, len(p.Runs)+1))
 			}
 		}
@@ -58,11 +66,9 @@ func Build(s lab.Study) (lab.Plan, error) {
 func comparisons(s lab.Study) (cells []lab.Cell) {
 	for _, path := range s.Paths {
 		for _, load := range s.Loads {
-			for _, stack := range s.Stacks {
-				for _, site := range s.Sites {
-					cells = append(cells, lab.Cell{
-						Path: path, Load: load, Site: site, Stack: resolve(stack, site, s.Equalise),
-					})
+			for _, site := range s.Sites {
+				for _, stack := range stacks(s, site) {
+					cells = append(cells, lab.Cell{Path: path, Load: load, Site: site, Stack: stack})
 				}
 			}
 		}
@@ -70,26 +76,31 @@ func comparisons(s lab.Study) (cells []lab.Cell) {
 	return cells
 }
 
-// resolve returns the stack as the lab will set it. The user-space stacks can't
-// change their initial window.
-func resolve(stack lab.Stack, site lab.SiteName, equalise bool) lab.Stack {
-	if !equalise {
-		return stack
+// stacks are the study's stacks, and after them, where it equalises and the site
+// can, what of them with an equal TCP is not among them yet.
+func stacks(s lab.Study, site lab.SiteName) []lab.Stack {
+	all := slices.Clone(s.Stacks)
+	if !s.Equalise || slices.Contains(s.FixedWindow, site) {
+		return all
 	}
-	stack.CC = equalCC
-	if site == lab.Kernel {
-		stack.InitCwnd = equalInitCwnd
+	for _, stack := range s.Stacks {
+		stack.CC, stack.InitCwnd = equalCC, equalInitCwnd
+		if !slices.Contains(all, stack) {
+			all = append(all, stack)
+		}
 	}
-	return stack
+	return all
 }
 
-func protocols(block lab.Cell, names []lab.Protocol) []lab.Cell {
-	cells := make([]lab.Cell, len(names))
-	for i, name := range names {
-		cells[i] = block
-		cells[i].Protocol = name
+// arms are the cells of a block: one for each protocol, and the first one again.
+func arms(block lab.Cell, names []lab.Protocol) []lab.Cell {
+	cells := make([]lab.Cell, 0, len(names)+1)
+	for _, name := range names {
+		block.Protocol = name
+		cells = append(cells, block)
 	}
-	return cells
+	block.Protocol, block.Arm = names[0], lab.ArmAA
+	return append(cells, block)
 }
 
 // shuffled returns the cells in the order of a hash of seed, repetition and
@@ -112,9 +123,13 @@ func shuffled(cells []lab.Cell, seed uint64, rep int) []lab.Cell {
 }
 
 func run(s lab.Study, cell lab.Cell, rep, order int) lab.Run {
+	words := []string{"link", cell.Path.Name, cell.Load.Name, strconv.Itoa(rep)}
+	if cell.Arm != "" {
+		words = append(words, cell.Arm)
+	}
 	return lab.Run{
 		ID: lab.RunID(cell, rep), Cell: cell, Rep: rep, Order: order,
-		Seed:    lab.DeriveSeed(s.Seed, "link", cell.Path.Name, cell.Load.Name, strconv.Itoa(rep)),
+		Seed:    lab.DeriveSeed(s.Seed, words...),
 		Timeout: s.Timeout, Lateness: s.Lateness,
 		Authority: lab.DeriveSeed(s.Seed, "authority"),
 	}

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
 	"github.com/samewire/samewire/internal/lab"
 )
 
@@ -44,7 +47,7 @@ func block(r lab.Run) string {
 func TestBuild(t *testing.T) {
 	s := mustStudy(t, crossed)
 	p := mustBuild(t, s)
-	if want := 2 * 2 * 2 * 2 * 3 * 4; len(p.Runs) != want {
+	if want := 2 * 2 * 2 * 2 * (3 + 1) * 4; len(p.Runs) != want {
 		t.Fatalf("%d runs, want %d", len(p.Runs), want)
 	}
 	seeds := map[string]uint64{}
@@ -57,10 +60,10 @@ func TestBuild(t *testing.T) {
 		if i > 0 && r.Rep < p.Runs[i-1].Rep {
 			t.Fatalf("run %d is of repetition %d, after one of %d", i, r.Rep, p.Runs[i-1].Rep)
 		}
-		if i%3 != 0 && block(r) != block(p.Runs[i-1]) {
+		if i%4 != 0 && block(r) != block(p.Runs[i-1]) {
 			t.Fatalf("run %d leaves its block", i)
 		}
-		key := fmt.Sprint(r.Cell.Path.Name, r.Cell.Load.Name, r.Rep)
+		key := fmt.Sprint(r.Cell.Path.Name, r.Cell.Load.Name, r.Rep, r.Cell.Arm)
 		if seed, ok := seeds[key]; ok && seed != r.Seed {
 			t.Fatalf("run %d: the seed is not that of its block", i)
 		}
@@ -73,8 +76,8 @@ func TestBuild(t *testing.T) {
 	for _, seed := range seeds {
 		distinct[seed] = true
 	}
-	if len(distinct) != 2*2*4 {
-		t.Errorf("%d different link seeds, want one for each path, load and repetition: 16", len(distinct))
+	if len(distinct) != 2*2*4*2 {
+		t.Errorf("%d different link seeds, want one for each path, load, repetition and arm: 32", len(distinct))
 	}
 }
 
@@ -101,15 +104,21 @@ func TestOrderFollowsFromTheSeed(t *testing.T) {
 		t.Error("another seed gave the same order")
 	}
 	protocols := map[string]int{}
-	for i := 0; i < len(p.Runs); i += 3 {
-		protocols[fmt.Sprint(p.Runs[i].Cell.Protocol, p.Runs[i+1].Cell.Protocol)]++
+	for i := 0; i < len(p.Runs); i += 4 {
+		key := ""
+		for _, r := range p.Runs[i : i+4] {
+			if r.Cell.Arm == "" {
+				key += string(r.Cell.Protocol)
+			}
+		}
+		protocols[key]++
 	}
 	if len(protocols) != 6 {
 		t.Errorf("64 blocks have %d of the 6 orders of protocols: %v", len(protocols), protocols)
 	}
 	reps := func(rep int) (keys []string) {
 		for _, r := range p.Runs {
-			if r.Rep == rep && r.Cell.Protocol == lab.H1 {
+			if r.Rep == rep && r.Cell.Protocol == lab.H3 {
 				keys = append(keys, strings.TrimPrefix(block(r), fmt.Sprint(rep)))
 			}
 		}
@@ -146,15 +155,120 @@ func TestNarrowingKeepsOrderAndSeeds(t *testing.T) {
 	}
 }
 
-func TestEqualise(t *testing.T) {
-	s := mustStudy(t, "paths: [wired]\nloads: [cold]\nequalise: true\nsites: [virtual, process, kernel]\nreps: 1\n")
-	for _, r := range mustBuild(t, s).Runs {
-		want := 10
-		if r.Cell.Site == lab.Kernel {
-			want = 32
+// The second series of a comparison's first protocol is in every block, at any
+// place in it, and its losses are its own.
+func TestASecondSeriesOfTheFirstProtocol(t *testing.T) {
+	for _, protocols := range []string{"[h1, h2, h3]", "[h3, h2]", "[h2]"} {
+		s := mustStudy(t, crossed+"protocols: "+protocols+"\n")
+		first, n := s.Protocols[0], len(s.Protocols)+1
+		p := mustBuild(t, s)
+		places, before := map[int]int{}, 0
+		for i := 0; i < len(p.Runs); i += n {
+			var own, again *lab.Run
+			for j := range p.Runs[i : i+n] {
+				switch r := &p.Runs[i+j]; {
+				case block(*r) != block(p.Runs[i]):
+					t.Fatalf("%s: run %d is of another block", protocols, i+j)
+				case r.Cell.Arm == lab.ArmAA:
+					again = r
+					places[j]++
+				case r.Cell.Protocol == first:
+					own = r
+				}
+			}
+			if own == nil || again == nil || again.Cell.Protocol != first || again.Seed == own.Seed || again.ID == own.ID {
+				t.Fatalf("%s: block at %d: %+v, %+v", protocols, i, own, again)
+			}
+			if again.Order < own.Order {
+				before++
+			}
 		}
-		if r.Cell.Stack.CC != "reno" || r.Cell.Stack.InitCwnd != want {
-			t.Errorf("%s: %+v", r.Cell.Site, r.Cell.Stack)
+		blocks := len(p.Runs) / n
+		if len(places) != n || before < blocks/4 || before > 3*blocks/4 {
+			t.Errorf("%s: of %d blocks, %d have the second series before the first; its places: %v", protocols, blocks, before, places)
+		}
+	}
+}
+
+// Leaving out any cell of a study leaves the others' order, names and seeds.
+func TestLeavingOutACellKeepsTheOthers(t *testing.T) {
+	base := mustStudy(t, crossed)
+	base.Reps = 2
+	whole := mustBuild(t, base)
+	seeds := map[string]uint64{}
+	for _, r := range whole.Runs {
+		seeds[r.ID] = r.Seed
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		s := base
+		s.Paths = some(t, "paths", base.Paths)
+		s.Loads = some(t, "loads", base.Loads)
+		s.Sites = some(t, "sites", base.Sites)
+		s.Protocols = append([]lab.Protocol{base.Protocols[0]}, some(t, "protocols", base.Protocols[1:])...)
+		s.Reps = rapid.IntRange(1, base.Reps).Draw(t, "reps")
+		part, err := Build(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := map[string]bool{}
+		for _, r := range part.Runs {
+			kept[r.ID] = true
+			if seed, ok := seeds[r.ID]; !ok || seed != r.Seed {
+				t.Fatalf("run %s: another name or seed than in the whole study", r.ID)
+			}
+		}
+		want := order(whole, func(r lab.Run) bool { return kept[r.ID] })
+		if got := order(part, all); !slices.Equal(got, want) {
+			t.Fatalf("got %v\nwant %v", got, want)
+		}
+	})
+}
+
+// some draws a part of a list, at least one of it, in the list's order.
+func some[T any](t *rapid.T, what string, list []T) (part []T) {
+	mask := rapid.IntRange(1, 1<<len(list)-1).Draw(t, what)
+	for i, v := range list {
+		if mask&(1<<i) != 0 {
+			part = append(part, v)
+		}
+	}
+	return part
+}
+
+func TestEqualise(t *testing.T) {
+	const study = "paths: [wired]\nloads: [cold]\nequalise: true\nsites: [virtual, process, kernel]\nreps: 1\n"
+	for name, tt := range map[string]struct {
+		more  string
+		fixed []lab.SiteName
+		want  map[lab.SiteName][]string
+	}{
+		"both arms": {"", nil, map[lab.SiteName][]string{
+			lab.Virtual: {"cubic 10", "reno 32"}, lab.Process: {"cubic 10", "reno 32"}, lab.Kernel: {"cubic 10", "reno 32"},
+		}},
+		"a fixed window": {"", []lab.SiteName{lab.Virtual, lab.Process}, map[lab.SiteName][]string{
+			lab.Virtual: {"cubic 10"}, lab.Process: {"cubic 10"}, lab.Kernel: {"cubic 10", "reno 32"},
+		}},
+		"equal already": {"stacks: [{cc: reno, initcwnd: 32}]\n", []lab.SiteName{lab.Virtual, lab.Process}, map[lab.SiteName][]string{
+			lab.Virtual: {"reno 32"}, lab.Process: {"reno 32"}, lab.Kernel: {"reno 32"},
+		}},
+		"two that become one": {"stacks: [{cc: reno}, {cc: bbr}]\n", []lab.SiteName{lab.Virtual, lab.Process}, map[lab.SiteName][]string{
+			lab.Virtual: {"bbr 10", "reno 10"}, lab.Process: {"bbr 10", "reno 10"}, lab.Kernel: {"bbr 10", "reno 10", "reno 32"},
+		}},
+	} {
+		s := mustStudy(t, study+tt.more)
+		s.FixedWindow = tt.fixed
+		got := map[lab.SiteName][]string{}
+		for _, r := range mustBuild(t, s).Runs {
+			what := fmt.Sprint(r.Cell.Stack.CC, " ", r.Cell.Stack.InitCwnd)
+			if !slices.Contains(got[r.Cell.Site], what) {
+				got[r.Cell.Site] = append(got[r.Cell.Site], what)
+			}
+		}
+		for site := range got {
+			slices.Sort(got[site])
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }
@@ -169,7 +283,6 @@ func TestBuildRefuses(t *testing.T) {
 		"no protocol": {func(s *lab.Study) { s.Protocols = nil }, "no cell is left"},
 		"no rep":      {func(s *lab.Study) { s.Reps = 0 }, "no cell is left"},
 		"equal cells": {func(s *lab.Study) { s.Stacks = append(s.Stacks, s.Stacks[0]) }, "two cells are the same"},
-		"equalised":   {func(s *lab.Study) { s.Equalise = true }, "two cells are the same"},
 		"too many":    {func(s *lab.Study) { s.Reps = 100_000 }, "more than 100000 runs"},
 	} {
 		s := good

@@ -9,7 +9,7 @@
 // place and with what is allowed there. The package is pure; the presets are
 // part of the binary.
 //
-// Not modelled yet: repetitions that stop by themselves (reps: auto), factors
-// other than the protocol (vary), foreign servers and clients. Not modelled
-// here: how a path behaves (package link).
+// Not modelled yet: factors other than the protocol (vary), foreign servers and
+// clients. Not modelled here: how a path behaves (package link), and when the
+// repetitions of reps: auto are enough (package stats).
 package plan

@@ -15,12 +15,15 @@ import (
 // the study's order. A name that the study has not, but samewire knows (a
 // preset path or load, a protocol, a site), is added after them, so that
 // "quick --paths cell-edge" needs no file. A name given twice counts once.
+//
+// The least number of blocks of reps: auto, where it is left to samewire, is that
+// of the part that is left: Build chooses it.
 type Narrow struct {
 	Paths     []string
 	Loads     []string
 	Protocols []string
 	Sites     []string
-	Reps      int     // 0: the study's
+	Reps      string  // as in a study: a number, or auto …; empty: the study's
 	Seed      *uint64 // nil: the study's
 	Timeout   string  // of a run, as in a study; empty: the study's
 }
@@ -38,11 +41,8 @@ func (n Narrow) Apply(s lab.Study) (lab.Study, error) {
 		func(p lab.Protocol) string { return string(p) })
 	s.Sites = choose(&faults, "--site", n.Sites, s.Sites, lab.SiteNames(),
 		func(s lab.SiteName) string { return string(s) })
-	if n.Reps != 0 {
-		s.Reps = n.Reps
-		if n.Reps < 1 || n.Reps > maxReps {
-			faults = append(faults, Fault{File: "--reps", Message: fmt.Sprintf("%d: must be from 1 to %d", n.Reps, maxReps)})
-		}
+	if n.Reps != "" {
+		s.Reps, s.Auto = repsFlag(&faults, n.Reps)
 	}
 	if n.Timeout != "" {
 		var err error

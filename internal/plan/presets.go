@@ -45,7 +45,7 @@ var studyFiles embed.FS
 
 func studyPresets() []preset[string] {
 	return []preset[string]{
-		{"quick", "three networks, two small loads: a first true table in less than a minute",
+		{"quick", "three networks, two small loads: a first true table in two to three minutes, without the kernel site in some seconds",
 			"samewire: a part of six-networks", "presets/quick.yaml"},
 		{"six-networks", "six networks, four loads: what HTTP/3 gains, and where", sixNetworks, "presets/six-networks.yaml"},
 		{"six-networks-explained", "ten small objects by h2 and h3, with one cause of h3's lead taken away in each arm",

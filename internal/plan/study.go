@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"regexp"
@@ -84,7 +83,7 @@ func (t *text) study(n *node) lab.Study {
 		{"protocols", func(n *node) { s.Protocols = words(t, n, "protocol", lab.Protocols()) }},
 		{"sites", func(n *node) { s.Sites = words(t, n, "site", lab.SiteNames()) }},
 		{"stacks", func(n *node) { s.Stacks = t.stacks(n) }},
-		{"reps", read(t, "reps", parseReps, func(v int) { s.Reps = v })},
+		{"reps", func(n *node) { s.Reps, s.Auto = t.reps(n, "reps") }},
 		{"timeout", read(t, "timeout", runTimeout, func(v time.Duration) { s.Timeout = v })},
 		{"seed", read(t, "seed", parseSeed, func(v uint64) { s.Seed = v })},
 		{"equalise", read(t, "equalise", parseBool, func(v bool) { s.Equalise = v })},
@@ -216,13 +215,6 @@ func parseStudyName(s string) (string, error) { return s, checkName("the study",
 
 func parseQuestion(s string) (string, error) { return strings.Join(strings.Fields(s), " "), nil }
 
-func parseReps(s string) (int, error) {
-	if s == "auto" {
-		return 0, errors.New("auto is not built yet: a number is needed, such as 5")
-	}
-	return number(1, maxReps)(s)
-}
-
 func parseSeed(s string) (uint64, error) {
 	v, err := strconv.ParseUint(s, 10, 64)
 	if err != nil {
@@ -231,10 +223,10 @@ func parseSeed(s string) (uint64, error) {
 	return v, nil
 }
 
-// span makes the parser of a duration in a range.
 // runTimeout reads a run's time limit.
 func runTimeout(s string) (time.Duration, error) { return span(time.Millisecond, maxTimeout)(s) }
 
+// span makes the parser of a duration in a range.
 func span(low, high time.Duration) func(string) (time.Duration, error) {
 	return func(s string) (time.Duration, error) {
 		d, err := lab.ParseDuration(s)

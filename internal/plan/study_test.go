@@ -54,7 +54,8 @@ protocols: [h1, h3]
 sites: [virtual, kernel]
 stacks:
   - {server: embedded, client: embedded}
-  - {tls: 1.2, cc: reno, initcwnd: 32}
+  - {tls: 1.2, cc: reno, initcwnd: 32, pacing: off}
+  - {pacing: default, tls: 1.2}
 reps: 7
 timeout: 90s
 seed: 18446744073709551615
@@ -89,8 +90,9 @@ func TestParseStudy(t *testing.T) {
 			{Name: "up", Objects: 1, Size: 1 << 20, Upload: true, Connections: lab.Connections{H1: 4, H2: 4, H3: 4}},
 		},
 		Protocols: []lab.Protocol{lab.H1, lab.H3}, Sites: []lab.SiteName{lab.Virtual, lab.Kernel},
-		Stacks: []lab.Stack{lab.DefaultStack, {Server: "embedded", Client: "embedded", TLS: "1.2", CC: "reno", InitCwnd: 32}},
-		Reps:   7, Timeout: 90 * time.Second, Seed: 1<<64 - 1, Equalise: true, Lateness: 2 * ms,
+		Stacks: []lab.Stack{lab.DefaultStack, {Server: "embedded", Client: "embedded", TLS: "1.2", CC: "reno", InitCwnd: 32, Pacing: "off"},
+			{Server: "embedded", Client: "embedded", TLS: "1.2", CC: "cubic", InitCwnd: 10}},
+		Reps: 7, Timeout: 90 * time.Second, Seed: 1<<64 - 1, Equalise: true, Lateness: 2 * ms,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -161,6 +163,7 @@ func TestFaults(t *testing.T) {
 		{"place in a notation", "paths: {a: 'rtt 40ms loss 150%'}\nloads: [cold]\n", `s.yaml:1:27: loss: share "150%": must be from 0% to 100%`},
 		{"place after wide characters", "question: 日本\npaths: {a: 'rtt é'}\nloads: [cold]\n", `s.yaml:2:17: rtt: duration "é"`},
 		{"near miss of a key", good + "timout: 5s\n", `"timout" is not known; did you mean "timeout"? allowed: name, question, paths,`},
+		{"unknown pacing", good + "stacks: [{pacing: of}]\n", `s.yaml:3:19: pacing: "of" is not known; allowed: default, off`},
 		{"near miss of a preset", "paths: [wird]\nloads: [cold]\n", `did you mean "wired"? allowed: datacenter, wired,`},
 		{"vary", good + "vary: {cc: [cubic]}\n", `"vary" is not known`},
 	} {

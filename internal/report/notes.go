@@ -37,7 +37,7 @@ func notes(out stats.Output, o Options) (parts []notePart) {
 		{"Not equal", unequal(out.Cells)},
 		{"Resolution", resolutions(out.Resolutions)},
 		{"Sites", agreements(out.Agreements)},
-		{"Noted", slices.Concat(conditions(out.Cells), lateness(out.Cells), o.Notes)},
+		{"Noted", slices.Concat(conditions(out.Cells), waiting(out.Cells), lateness(out.Cells), o.Notes)},
 		{"Warnings", out.Warnings},
 	} {
 		if len(part.notes) > 0 {
@@ -270,13 +270,11 @@ func condition(c stats.Cell, f stats.Flag) string {
 			c.Protocol, *c.Window, c.BDP)
 	case stats.SmallUDPBuffer:
 		return smallBuffer(c)
-	case stats.Waiting:
-		return fmt.Sprintf("%s waited %.2f s for a processor in one run: the machine was busy, and its times are too long", c.Protocol, c.Waited)
 	case stats.UntrustedTCP:
 		return "packets overtake each other or the MTU shrinks, and the TCP of this site is not to be trusted there: " + string(c.Protocol) + " is not comparable"
 	case stats.NotInternetMTU:
 		return fmt.Sprintf("packets of up to %d B may pass, as nowhere on the internet", max(c.Path.Up.MTU, c.Path.Down.MTU))
-	default: // unequal and late are said elsewhere
+	default: // unequal, late and waiting are said elsewhere
 		return ""
 	}
 }
@@ -291,6 +289,31 @@ func smallBuffer(c stats.Cell) string {
 		words = append(words, fmt.Sprintf("%s lost %s for want of receive buffer", c.Protocol, plural(c.UDPReceiveErrors, "datagram", "datagrams")))
 	}
 	return strings.Join(words, "; ") + raise
+}
+
+// waiting says of each site where programs waited for a processor.
+func waiting(cells []stats.Cell) (out []string) {
+	for _, site := range sitesOf(cells) {
+		var worst stats.Cell
+		n, of := 0, 0
+		for _, c := range cells {
+			if c.Site != site {
+				continue
+			}
+			of++
+			if c.Has(stats.Waiting) {
+				n++
+				if c.Waited > worst.Waited {
+					worst = c
+				}
+			}
+		}
+		if n > 0 {
+			out = append(out, fmt.Sprintf("%s: in %d of %s a run's programs waited for a processor, up to %.2f s (%s, %s, %s): the machine was busy, and such times are too long",
+				site, n, plural(of, "cell", "cells"), worst.Waited, worst.Path.Name, worst.Load.Name, worst.Protocol))
+		}
+	}
+	return out
 }
 
 // lateness says how late the lab was on the sites in real time.

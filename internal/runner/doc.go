@@ -8,7 +8,8 @@
 //
 // Runs of one site go before those of the next, so that virtual time's hunger
 // for CPU never disturbs a measurement in real time. Within a site the plan's
-// order is kept.
+// order is kept. A Stopper may end repetitions early, and a Repeater add runs once
+// a site's are done; neither is asked while runs are under way.
 //
 // Not done here: resolving studies (plan), keeping records on disk (store),
 // statistics (stats), starting worker processes (site/worker).

@@ -134,6 +134,9 @@ func (p *pairing) flags() (words []string) {
 
 // fieldsThatDiffer compares two values field by field, as records write them.
 func fieldsThatDiffer[T lab.Path | lab.Load](what string, a, b T) (words []string) {
+	if a == b {
+		return nil
+	}
 	x, y := flat(what, a), flat(what, b)
 	all := map[string]string{}
 	maps.Copy(all, x)

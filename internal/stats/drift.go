@@ -78,7 +78,7 @@ func drift(key lab.Cell, records []lab.Record) Drifting {
 		d.P = rhoChance(levels, math.Abs(d.Rho))
 	}
 	d.Change = math.Expm1(slope(levels) * float64(d.N-1))
-	if !chancy(key.Path.Up) && !chancy(key.Path.Down) {
+	if !key.Path.Random() {
 		for i, block := range blocks {
 			if outside(levels, i) {
 				d.Spoilt = append(d.Spoilt, block)

@@ -7,8 +7,18 @@ import (
 	"github.com/samewire/samewire/internal/lab"
 )
 
-// Enough says whether the records of one comparison satisfy the rule of reps:
-// auto: interim, until the rules' own is there.
+// Enough says whether the records of one comparison satisfy the rule of reps: auto:
+// the interval of the ratio of every pair of protocols is narrower than rule.Width,
+// or rule.Max blocks are there. Comparisons without chance in them have enough with
+// two blocks, which are the same.
+//
+// Properties that an edit must keep:
+//   - it looks after rule.Min blocks, and then each time there are a quarter more,
+//     not after every one: the more looks, the more often an interval is narrow by
+//     chance;
+//   - only whole blocks count, up to the first that is not whole, and none that was
+//     carried out again: what a look sees never changes by later records, and an
+//     answer of yes stays one.
 func Enough(rule lab.Auto, records []lab.Record) bool {
 	series, blocks, exact := wholeBlocks(records)
 	if exact {
@@ -25,8 +35,7 @@ func Enough(rule lab.Auto, records []lab.Record) bool {
 // wholeBlocks returns the series of each cell but the A/A arm's, and the last
 // block before the first that is not whole.
 func wholeBlocks(records []lab.Record) (all []series, blocks int, exact bool) {
-	byCell := map[lab.Cell][]lab.Record{}
-	have := map[int]int{}
+	byCell, have := map[lab.Cell][]lab.Record{}, map[int]int{}
 	for _, r := range records {
 		if r.Run.Repeats == 0 {
 			byCell[r.Run.Cell] = append(byCell[r.Run.Cell], r)

@@ -14,17 +14,12 @@ type study struct {
 	series map[lab.Cell]series
 	at     map[lab.Cell]*Cell
 	theory Theory
-	stacks []lab.Stack
 }
 
 func newStudy(plan lab.Plan, cells []Cell, all map[lab.Cell]series, theory Theory) *study {
 	s := &study{plan: plan, cells: cells, series: all, at: map[lab.Cell]*Cell{}, theory: theory}
 	for i := range cells {
-		c := &cells[i]
-		s.at[c.Cell] = c
-		if !slices.Contains(s.stacks, c.Stack) {
-			s.stacks = append(s.stacks, c.Stack)
-		}
+		s.at[cells[i].Cell] = &cells[i]
 	}
 	return s
 }

@@ -177,20 +177,23 @@ func place[T comparable](list []T, v T) int {
 	return len(list)
 }
 
-// warnMissing says how much of the plan was not carried out.
+// warnMissing says how much of the plan was not carried out, though it is needed.
 func warnMissing(plan lab.Plan, records []lab.Record) []string {
-	have := map[string]bool{}
+	have, needless := map[string]bool{}, Needless(plan, records)
 	for _, r := range records {
 		have[r.Run.ID] = true
 	}
 	missing := 0
 	for _, r := range plan.Runs {
-		if !have[r.ID] {
+		if !have[r.ID] && !needless[r.ID] {
 			missing++
 		}
 	}
-	if missing == 0 {
+	switch {
+	case missing == 0:
 		return nil
+	case plan.Auto != nil:
+		return []string{fmt.Sprintf("up to %d of %d runs have no record: the study was not finished", missing, len(plan.Runs)-len(needless))}
 	}
 	return []string{fmt.Sprintf("%d of %d runs have no record: the study was not finished", missing, len(plan.Runs))}
 }

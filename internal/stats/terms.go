@@ -41,27 +41,24 @@ func kind(t Term) string {
 	return t.What
 }
 
-// measured has a term for each thing in which a stack of the study differs from the
-// cells' while all else is the same: how much of the difference goes when it is
-// changed. Of several initial windows the one counts that is the other side's.
+// measured has a term for each thing in which TCP and QUIC differ where a stack of
+// the study takes just this difference away: what then goes of the difference in
+// time. Between two protocols over TCP there is no such thing.
 func (s *study) measured(a, b *Cell) (out []Term) {
-	for _, change := range []func(from, to lab.Stack) (lab.Stack, string){changeWindow, changePacing, changeCC} {
-		var found *Term
-		for _, stack := range s.stacks {
-			changed, what := change(a.Stack, stack)
-			if changed != stack || changed == a.Stack {
-				continue
-			}
-			with := difference(s.on(a, stack), s.on(b, stack))
-			if with == nil {
-				continue
-			}
-			if t := (Term{what, *difference(a, b) - *with, FromMeasurement}); found == nil || starts(a, b, stack.InitCwnd) {
-				found = &t
-			}
+	if (a.Protocol == lab.H3) == (b.Protocol == lab.H3) {
+		return nil
+	}
+	for _, level := range []func(from lab.Stack, quic *Cell) (lab.Stack, string){levelWindow, levelPacing, levelCC} {
+		stack, what := level(a.Stack, overQUIC(a, b))
+		if stack == a.Stack {
+			continue
 		}
-		if found != nil && math.Abs(found.Seconds) >= smallestTerm {
-			out = append(out, *found)
+		with := difference(s.on(a, stack), s.on(b, stack))
+		if with == nil {
+			continue
+		}
+		if t := (Term{what, *difference(a, b) - *with, FromMeasurement}); math.Abs(t.Seconds) >= smallestTerm {
+			out = append(out, t)
 		}
 	}
 	return out
@@ -74,32 +71,35 @@ func (s *study) on(c *Cell, stack lab.Stack) *Cell {
 	return s.at[other]
 }
 
-// starts says whether one of the two sends with this initial window over QUIC.
-func starts(a, b *Cell, window int) bool {
-	return slices.ContainsFunc(slices.Concat(a.Senders, b.Senders), func(s lab.Sender) bool {
-		return s.Transport == "quic" && s.InitialWindow == window
-	})
-}
-
-func changeWindow(from, to lab.Stack) (lab.Stack, string) {
-	what := fmt.Sprintf("initial window %d against %d", from.InitCwnd, to.InitCwnd)
-	from.InitCwnd = to.InitCwnd
-	return from, what
-}
-
-func changePacing(from, to lab.Stack) (lab.Stack, string) {
-	what := "pacing"
-	if from.Pacing == lab.PacingOff {
-		what = "no pacing"
+func overQUIC(a, b *Cell) *Cell {
+	if a.Protocol == lab.H3 {
+		return a
 	}
-	from.Pacing = to.Pacing
-	return from, what
+	return b
 }
 
-func changeCC(from, to lab.Stack) (lab.Stack, string) {
-	what := fmt.Sprintf("congestion control: %s against %s", from.CC, to.CC)
-	from.CC = to.CC
-	return from, what
+// levelWindow gives TCP the initial window that QUIC has.
+func levelWindow(from lab.Stack, quic *Cell) (lab.Stack, string) {
+	to := from
+	if len(quic.Senders) == 1 && quic.Senders[0].InitialWindow > 0 {
+		to.InitCwnd = quic.Senders[0].InitialWindow
+	}
+	return to, fmt.Sprintf("initial window %d against %d", from.InitCwnd, to.InitCwnd)
+}
+
+// levelPacing takes QUIC's pacing away.
+func levelPacing(from lab.Stack, _ *Cell) (lab.Stack, string) {
+	from.Pacing = lab.PacingOff
+	return from, "pacing"
+}
+
+// levelCC gives TCP the congestion control that QUIC has.
+func levelCC(from lab.Stack, quic *Cell) (lab.Stack, string) {
+	to := from
+	if of := controls(quic); len(of) == 1 {
+		to.CC = of[0]
+	}
+	return to, fmt.Sprintf("congestion control: %s against %s", from.CC, to.CC)
 }
 
 // explain writes a difference as a sum of signed terms, and what they leave; empty

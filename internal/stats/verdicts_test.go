@@ -336,11 +336,16 @@ func TestTerms(t *testing.T) {
 	wide := func(s *lab.Stack) { s.InitCwnd = 32 }
 	unpaced := func(s *lab.Stack) { s.Pacing = lab.PacingOff }
 	both := func(s *lab.Stack) { s.InitCwnd, s.Pacing = 32, lab.PacingOff }
+	quic := func(c lab.Cell, seconds float64) []lab.Record {
+		return []lab.Record{record(c, 1, seconds, func(r *lab.Record) {
+			r.Server.Senders = []lab.Sender{{Transport: "quic", CC: "reno", InitialWindow: 32}}
+		})}
+	}
 	records := slices.Concat(
-		runs(h2, 0.571), runs(h3, 0.3),
-		runs(with(h2, wide), 0.421), runs(with(h3, wide), 0.3),
-		runs(with(h2, unpaced), 0.571), runs(with(h3, unpaced), 0.27),
-		runs(with(h2, both), 0.421), runs(with(h3, both), 0.27),
+		runs(h2, 0.571), quic(h3, 0.3),
+		runs(with(h2, wide), 0.421), quic(with(h3, wide), 0.3),
+		runs(with(h2, unpaced), 0.571), quic(with(h3, unpaced), 0.27),
+		runs(with(h2, both), 0.421), quic(with(h3, both), 0.27),
 	)
 	out := Summarise(plan, records, theory{})
 	v := out.Verdicts[0]
@@ -355,6 +360,11 @@ func TestTerms(t *testing.T) {
 	const why = "h2 − h3 = 271 ms: +150 ms initial window 10 against 32, +100 ms handshake, −30 ms pacing, +51 ms not explained"
 	if !strings.Contains(v.Why, why) {
 		t.Errorf("%q does not have %q", v.Why, why)
+	}
+	for _, v := range out.Verdicts {
+		if v.InitCwnd == 32 && v.Pacing == lab.PacingOff && v.Terms[0].Source != FromTheory {
+			t.Errorf("nothing is left that differs: %+v", v.Terms)
+		}
 	}
 	if p := out.Cells[0].Statistic(lab.Duration).Predicted; p == nil || *p != 0.3 || out.Results[0].Predicted != p {
 		t.Errorf("predicted %v", p)

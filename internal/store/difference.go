@@ -18,6 +18,7 @@ func difference(have, want lab.Plan) string {
 		{"question", have.Question, want.Question},
 		{"seed", fmt.Sprint(have.Seed), fmt.Sprint(want.Seed)},
 		{"repetitions", fmt.Sprint(have.Reps), fmt.Sprint(want.Reps)},
+		{"rule of repetitions", rule(have), rule(want)},
 		{"backend", backend(have), backend(want)},
 		{"number of runs", fmt.Sprint(len(have.Runs)), fmt.Sprint(len(want.Runs))},
 	} {
@@ -31,6 +32,14 @@ func difference(have, want lab.Plan) string {
 		}
 	}
 	return ""
+}
+
+// rule is the plan's rule by which repetitions end.
+func rule(p lab.Plan) string {
+	if p.Auto == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%+v", *p.Auto)
 }
 
 // backend is what moves the plan's packets on the site kernel; those that do not

@@ -455,3 +455,33 @@ func TestRecordsTakenAway(t *testing.T) {
 		})
 	}
 }
+
+// What carries out a block of the plan again belongs to the folder, though the plan
+// has it not; what only says so does not.
+func TestRunsThatRepeatABlock(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a")
+	p := testPlan(3)
+	f := create(t, dir, p)
+	repeat := func(block int, change func(*lab.Run)) lab.Record {
+		r := testRecord(p, 0)
+		r.Run.Rep, r.Run.Repeats, r.Run.Order = p.Reps+block, block, 99
+		r.Run.ID = lab.RunID(r.Run.Cell, r.Run.Rep)
+		change(&r.Run)
+		return r
+	}
+	good := repeat(2, func(*lab.Run) {})
+	put(t, f, testRecord(p, 1), good,
+		repeat(4, func(*lab.Run) {}),                                                            // of a block that is not in the plan
+		repeat(2, func(r *lab.Run) { r.ID = "other-5" }),                                        // of another name
+		repeat(2, func(r *lab.Run) { r.Rep = 3 }),                                               // of the plan's own number
+		repeat(2, func(r *lab.Run) { r.Repeats = 0 }),                                           // that repeats nothing
+		repeat(2, func(r *lab.Run) { r.Cell.Path.Name = "q"; r.ID = lab.RunID(r.Cell, r.Rep) })) // of another cell
+	got, warnings := records(t, f)
+	if diff := cmp.Diff([]lab.Record{testRecord(p, 1), good}, got); diff != "" || len(warnings) != 5 {
+		t.Errorf("-want +got:\n%s\n%q", diff, warnings)
+	}
+	done, err := f.Done()
+	if err != nil || len(done) != 2 || !done[good.Run.ID] {
+		t.Errorf("done: %v, %v", done, err)
+	}
+}

@@ -15,8 +15,8 @@ import (
 
 // Records reads all records, in the order in which they were put. Half a line
 // at the end, which a crash leaves or a writer has just begun, is left out with
-// a warning, and so is the record of a run that the plan has not. A broken line
-// anywhere else is an error that names it.
+// a warning, and so is the record of a run that is neither in the plan nor repeats
+// a block of it. A broken line anywhere else is an error that names it.
 func (f *Folder) Records() (records []lab.Record, warnings []string, err error) {
 	file, err := os.Open(filepath.Join(f.dir, RecordsFile))
 	if err != nil {
@@ -41,18 +41,25 @@ func (f *Folder) Records() (records []lab.Record, warnings []string, err error) 
 			return nil, nil, fmt.Errorf("read records: %w", err)
 		}
 		r, err := parseRecord(line)
-		if err == nil && planned[r.Run.ID] {
+		known := planned[r.Run.ID] || repeats(r.Run, f.plan, planned)
+		if err == nil && known {
 			err = traces.Attach(&r.Run.Cell.Path)
 		}
 		switch {
 		case err != nil:
 			return nil, nil, fmt.Errorf("read records: %s:%d: %w", file.Name(), n, err)
-		case !planned[r.Run.ID]:
+		case !known:
 			warnings = append(warnings, fmt.Sprintf("%s:%d: run %s is not in the plan, and left out", RecordsFile, n, r.Run.ID))
 		default:
 			records = append(records, r)
 		}
 	}
+}
+
+// repeats says whether a run is one that carries out another, of the plan, again.
+// The plan cannot have it: it was written before that one was found to be spoilt.
+func repeats(r lab.Run, p lab.Plan, planned map[string]bool) bool {
+	return r.Repeats > 0 && r.Rep > p.Reps && r.ID == lab.RunID(r.Cell, r.Rep) && planned[lab.RunID(r.Cell, r.Repeats)]
 }
 
 func tornWarning(n int64) string {
