@@ -34,11 +34,11 @@ demo: build
 # cgo, carry out the runs there) the race detector would measure itself: but for RACED, which
 # runs in the test program. They run one after the other, so that they do not disturb each
 # other.
-GROUND := $(addprefix ./internal/,lab plan link wire/... story stats report)
+GROUND := $(addprefix ./internal/,lab plan link wire/... story model stats report)
 RACED := ^Test(ProcessSite|Progress.*|Estimate|Scripts|ServeAndGet)$$
 # The race detector needs cgo, and so a C compiler.
 RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
-UNTIMED = $(shell $(GO) list ./... | grep -v -E '/internal/(cli|site/kernel|lab|plan|link|wire(/.*)?|story|stats|report)$$')
+UNTIMED = $(shell $(GO) list ./... | grep -v -E '/internal/(cli|site/kernel|lab|plan|link|wire(/.*)?|story|model|stats|report)$$')
 
 test:
 	@[ -n "$(RACE)" ] || echo "no C compiler: the tests run without the race detector"

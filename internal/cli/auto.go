@@ -17,7 +17,9 @@ type comparison struct {
 	site       lab.SiteName
 }
 
-func comparisonOf(c lab.Cell) comparison { return comparison{c.Path.Name, c.Load.Name, c.Stack, c.Site} }
+func comparisonOf(c lab.Cell) comparison {
+	return comparison{c.Path.Name, c.Load.Name, c.Stack, c.Site}
+}
 
 // enough says whether a comparison's records satisfy the rule of reps: auto
 // (stats.Enough).

@@ -16,6 +16,7 @@ func TestFindRecord(t *testing.T) {
 		{Run: p.Runs[0], Attempt: 1, Outcome: lab.Invalid}, {Run: p.Runs[0], Attempt: 2, Outcome: lab.OK},
 		{Run: p.Runs[1], Attempt: 1, Outcome: lab.Invalid}, {Run: p.Runs[1], Attempt: 2, Outcome: lab.Invalid},
 		{Run: p.Runs[2], Attempt: 1, Outcome: lab.Stalled},
+		{Run: lab.Run{ID: "repeated-9", Order: 7, Rep: 9, Repeats: 2}, Attempt: 1, Outcome: lab.OK},
 	}
 	for _, tt := range []struct {
 		name    string
@@ -32,6 +33,9 @@ func TestFindRecord(t *testing.T) {
 		{name: "3b", id: "3bcdefgh-1", got: 1},
 		{name: "abc", fault: "2 runs begin with"},
 		{name: "4", fault: "not been carried out"},
+		{name: "repeated-9", id: "repeated-9", got: 1}, // not in the plan
+		{name: "rep", id: "repeated-9", got: 1},
+		{name: "7", id: "repeated-9", got: 1},
 		{name: "5", fault: "no run"},
 		{name: "", fault: "no run"},
 		{name: "3", attempt: 7, fault: "no attempt 7: there is 1"},

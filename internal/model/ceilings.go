@@ -33,11 +33,11 @@ func cubic(rtt, p float64) float64 {
 	return max(steep, additive(0.5, p))
 }
 
-// timeoutShare is the share of losses that end in a timeout, of a window of so
-// many packets, and backoff the expected number of first timeouts that one takes
-// (Padhye, Firoiu, Towsley, Kurose: Modeling TCP throughput, 1998, equations 24
-// and 27).
-func timeoutShare(window float64) float64 { return min(1, 3/window) }
+// lateShare is the share of losses that too few later packets show, of a window
+// of so many packets, so that a timer has to, and backoff how many times the timer
+// runs in the mean (Padhye, Firoiu, Towsley, Kurose: Modeling TCP throughput,
+// 1998, equations 24 and 27).
+func lateShare(window float64) float64 { return min(1, 3/window) }
 
 func backoff(p float64) float64 {
 	f := 1.0

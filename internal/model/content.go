@@ -11,7 +11,7 @@ type packet struct {
 	fill     float64 // content that one carries in the mean
 	overhead float64 // headers of IP, the transport, TLS or QUIC and HTTP, in the mean
 	ack      float64 // an acknowledgement
-	grows    bool    // with QUIC's path MTU discovery
+	quic     bool    // grows with path MTU discovery
 	// smallUnits is what a small packet takes of the window: TCP's is counted in
 	// packets here, QUIC's in bytes (RFC 9002, section 7).
 	smallUnits float64
@@ -33,7 +33,7 @@ const probeEvery = 6 // round trips
 // units is how much more than at first a full packet carries, so many round
 // trips after it.
 func (p packet) units(trips float64) float64 {
-	if !p.grows {
+	if !p.quic {
 		return 1
 	}
 	return probed[min(int(trips/probeEvery), len(probed)-1)]
@@ -42,21 +42,28 @@ func (p packet) units(trips float64) float64 {
 // framing is how a protocol packs content, with the embedded programs. The
 // figures were counted on the wire of virtual time (docs/theory.md).
 type framing struct {
-	packet   packet
-	object   float64 // packets of an object besides those that it fills
-	headers  float64 // bytes that go before an object's content
-	together bool    // objects that are asked for at once share packets
-	lead     int     // small packets before the first response
-	first    float64 // the first response's first packet, bytes of IP
+	packet  packet
+	object  float64 // packets of an object, where objects do not share any; else 0
+	headers float64 // bytes that go before an object's content
+	lead    int     // small packets before the first response
+	first   float64 // the first response's first packet, bytes of IP
 }
 
 // units is how many packets so many objects take on one connection.
 func (f framing) units(objects int, size int64) float64 {
-	each := float64(size) + f.headers
-	if f.together {
-		return float64(objects) * each / f.packet.fill
+	if f.object > 0 {
+		return float64(objects) * f.object
 	}
-	return float64(objects) * (math.Ceil(each/f.packet.fill) + f.object)
+	return float64(objects) * (float64(size) + f.headers) / f.packet.fill
+}
+
+// alone has each object fill packets of its own: so many bytes each, and more
+// besides. What is not full then counts in the mean.
+func (f framing) alone(size int64, fill, more float64) framing {
+	content := float64(size) + f.headers
+	f.object = math.Ceil(content/fill) + more
+	f.packet.fill = content / f.object
+	return f
 }
 
 // Sizes of headers, in bytes.
@@ -90,14 +97,18 @@ func framingOf(c lab.Cell) framing {
 	if c.Site == lab.Kernel {
 		segment = float64(way.DeviceMTU()) - ip - tcpHeader
 	}
-	f := framing{headers: 190, object: 1, first: ip + 1240}
-	f.packet = packet{fill: tlsRecord / math.Ceil((tlsRecord+recordOverhead)/segment), overhead: ip + tcpHeader + 4, ack: ip + tcpHeader, smallUnits: 1}
-	if c.Protocol == lab.H2 {
-		// Frames and the acknowledgements of window updates split segments.
-		f.packet.fill *= 0.945
-		f.headers, f.object, f.lead, f.first = 0, 0, 3, ip+137
+	f := framing{headers: 190, first: ip + 1240}
+	f.packet = packet{overhead: ip + tcpHeader + 4, ack: ip + tcpHeader, smallUnits: 1}
+	cut := tlsRecord / math.Ceil((tlsRecord+recordOverhead)/segment)
+	if c.Protocol == lab.H1 {
+		return f.alone(c.Load.Size, cut, 1)
 	}
-	return f
+	f.headers, f.lead, f.first = 50, 3, ip+137
+	if c.Load.Size <= tlsRecord { // a header and one frame
+		return f.alone(c.Load.Size-int64(f.headers), segment, 1)
+	}
+	// Frames, and the acknowledgements of window updates, split segments more.
+	return f.alone(c.Load.Size, 0.945*cut, 1)
 }
 
 // quicChunk is what the server's handler writes at once; a write's last packet
@@ -106,8 +117,8 @@ const quicChunk = 32 << 10
 
 func quicFraming(l lab.Load, ip float64) framing {
 	const fill = 1251 // of a datagram of 1280 B
-	f := framing{headers: 66, together: true, lead: 2 + min(l.Objects-1, 3), first: ip + 94}
-	f.packet = packet{fill: fill, overhead: ip + udpHeader + 29, ack: ip + udpHeader + 30, grows: true, smallUnits: 0.1}
+	f := framing{headers: 66, lead: 2 + min(l.Objects-1, 3), first: ip + 94}
+	f.packet = packet{fill: fill, overhead: ip + udpHeader + 29, ack: ip + udpHeader + 30, quic: true, smallUnits: 0.1}
 	if l.Size > quicChunk {
 		f.packet.fill = quicChunk / math.Ceil(quicChunk/float64(fill))
 	}

@@ -50,21 +50,23 @@ func (c *control) curve(t float64) float64 {
 }
 
 // hystart ends slow start when the least of a round's first round trips is longer
-// than the path's by an eighth, at least 4 and at most 16 ms (RFC 9406, section
-// 4.2).
-//
-// gVisor's CUBIC and quic-go have it; Linux's CUBIC has another test besides.
+// than before by an eighth, at least 4 and at most 16 ms: than the round before
+// (RFC 9406, section 4.2; gVisor's CUBIC), or than ever (quic-go). Linux's CUBIC
+// has another test besides.
 type hystart struct {
 	end     float64 // of the round: what had been sent when it began
 	samples int
-	least   float64 // s
+	least   float64 // s, of the round
+	before  float64 // s, of the round before; 0 at first
 }
 
-func (h *hystart) ends(rtt, path, acked, sent, window float64) bool {
+func (h *hystart) ends(rtt, before, acked, sent, window float64) bool {
 	if acked > h.end {
-		h.end, h.samples, h.least = sent, 0, math.Inf(1)
+		h.end, h.samples, h.before, h.least = sent, 0, h.least, math.Inf(1)
 	}
 	h.samples++
-	h.least = min(h.least, rtt)
-	return h.samples == 8 && window >= 16 && h.least > path+min(max(path/8, 0.004), 0.016)
+	if h.samples <= 8 {
+		h.least = min(h.least, rtt)
+	}
+	return h.samples == 8 && window >= 16 && h.least > before+min(max(before/8, 0.004), 0.016)
 }

@@ -46,7 +46,7 @@ var steps = []step{
 		func(a, b transfer) string {
 			return fmt.Sprintf("loss response (β %.1f against %.1f)", a.response(), b.response())
 		}},
-	{func(t *transfer, from transfer) { t.patience = from.patience }, always("timeouts")},
+	{func(t *transfer, from transfer) { t.patience = from.patience }, always("late losses")},
 	{func(t *transfer, from transfer) { t.paced = from.paced }, always("pacing")},
 }
 
@@ -69,10 +69,15 @@ func (Theory) Explain(a, b lab.Cell) []Term {
 	if !from.predictable(a) || !to.predictable(b) {
 		return terms
 	}
-	t, now, rest := from, from.duration(), 0.0
+	now, sound := from.duration()
+	last, alsoSound := to.duration()
+	if !sound || !alsoSound {
+		return terms
+	}
+	t, rest := from, 0.0
 	for _, s := range steps {
 		s.take(&t, to)
-		next := t.duration()
+		next, _ := t.duration()
 		if change := now - next; math.Abs(change) >= least {
 			terms = append(terms, Term{s.what(from, to), change})
 		} else {
@@ -80,7 +85,7 @@ func (Theory) Explain(a, b lab.Cell) []Term {
 		}
 		now = next
 	}
-	if rest += now - to.duration(); rest != 0 {
+	if rest += now - last; rest != 0 {
 		terms = append(terms, Term{Rest, rest})
 	}
 	slices.SortStableFunc(terms, func(x, y Term) int {

@@ -3,10 +3,10 @@ package model
 // lossy is how long the content of one connection is on its way where packets are
 // lost by chance: the deterministic sawtooth from which the ceilings are derived
 // (one loss for every 1/p packets; Mathis and others, 1997), begun with slow
-// start, plus timeouts (Padhye and others, 1998).
+// start, plus what losses cost that later packets do not show (Padhye and others, 1998).
 //
 // Properties that an edit must keep: in the long run it is additive or cubic of
-// ceilings.go plus the timeouts' share, and never faster than the way.
+// ceilings.go plus the share of late losses, and never faster than the way.
 func (t transfer) lossy(data *way) float64 {
 	r := rounds{t: t, control: control{cubic: t.cubic, beta: t.beta}, window: float64(t.initial + t.grown), next: 1 / t.loss}
 	r.slot = data.slot(t.framing.packet.size(1))
@@ -59,6 +59,6 @@ func (r *rounds) round(total float64) {
 		r.next += 1 / r.t.loss
 	}
 	r.losses++
-	r.now += timeoutShare(window) * backoff(r.t.loss) * (r.t.rtt + r.t.patience)
+	r.now += lateShare(window) * backoff(r.t.loss) * r.t.patience * r.t.rtt
 	r.window = r.control.lose(r.now, min(r.window, window+1))
 }

@@ -15,10 +15,12 @@ type lane struct {
 // and HTTP/3 send all requests at once (RFC 9113, section 5; RFC 9114, section
 // 6.1). All connections begin together and share the rate: of all packets, the
 // one that may leave first does.
-func (t transfer) duration() float64 {
+//
+// It is not sound where a queue overflowed in a transfer too short for the long run.
+func (t transfer) duration() (end float64, sound bool) {
 	data, acks := t.ways()
 	if t.loss > 0 {
-		return t.end(t.begin(data, acks)+t.lossy(data), acks)
+		return t.end(t.begin(data, acks)+t.lossy(data), acks), true
 	}
 	lanes := make([]*lane, t.conns)
 	waiting := t.objects
@@ -29,7 +31,26 @@ func (t transfer) duration() float64 {
 		lanes[k].sender.begin(at)
 		lanes[k].ask(at, t.framing.units(t.take(&waiting, len(lanes)-k), t.size))
 	}
-	return t.carry(lanes, waiting, acks)
+	end = t.carry(lanes, waiting, acks)
+	return end, !overflowed(lanes) || t.long(data)
+}
+
+func overflowed(lanes []*lane) bool {
+	for _, l := range lanes {
+		if l.sender.overflowed {
+			return true
+		}
+	}
+	return false
+}
+
+// longRun is how many times what the path holds, its queue included, a single
+// connection must move for an overflow at its start to be forgotten.
+const longRun = 20
+
+func (t transfer) long(data *way) bool {
+	content := float64(t.objects) * float64(t.size)
+	return t.conns == 1 && content*data.perByte >= longRun*(t.rtt+data.queue)
 }
 
 // take takes from the objects that wait what one of so many connections asks for
@@ -100,15 +121,11 @@ func first(lanes []*lane) (found *lane) {
 	return found
 }
 
-// begin is when the sender of the content may begin: the server when the request
-// has come, the client when the connection is open.
-func (t transfer) begin(data, acks *way) float64 {
-	one := t
-	one.conns = 1
-	return one.begins(data, acks)[0]
-}
+// begin is when the sender of the first connection's content may begin.
+func (t transfer) begin(data, acks *way) float64 { return t.begins(data, acks)[0] }
 
-// begins is begin for each of the connections.
+// begins is when the senders of the content may begin: the server when the request
+// has come, the client when the connection is open.
 func (t transfer) begins(data, acks *way) []float64 {
 	n := t.flights.count()
 	up, down := acks, data
@@ -152,12 +169,17 @@ func (t transfer) firstByte() float64 {
 // does not follow: the responses may share what the first window lets through.
 func (t transfer) firstObject() (at float64, ok bool) {
 	if t.objects == 1 {
-		return t.duration(), true
+		return t.duration()
 	}
 	units := t.framing.units(1, t.size)
 	if t.upload || t.loss > 0 || units > float64(t.initial) || t.paced && units > paceBurst {
 		return 0, false
 	}
-	t.objects, t.conns = 1, 1
-	return t.duration(), true
+	data, acks := t.ways()
+	at = t.begin(data, acks)
+	l := lane{sender: t.sender(data, acks)}
+	l.sender.begin(at)
+	l.ask(at, units)
+	t.objects = 1
+	return t.carry([]*lane{&l}, 0, acks), true
 }

@@ -173,10 +173,16 @@ func (s *sender) take(a acknowledgement) {
 	flying := s.sent - s.acked
 	s.acked += a.units
 	s.srtt += (a.rtt - s.srtt) / 8 // RFC 6298, section 2
-	if !s.control.avoiding && s.start.ends(a.rtt, s.rtt, s.acked, s.sent, s.window) {
+	before := s.start.before
+	if s.packet.quic || before == 0 {
+		before = s.rtt
+	}
+	if !s.control.avoiding && s.start.ends(a.rtt, before, s.acked, s.sent, s.window) {
 		s.control.avoid(a.at, s.window)
 	}
-	if flying > math.Floor(s.window)/2 { // a window that is not used says nothing (RFC 9002, section 7.8)
+	// A QUIC window that is not used does not grow (RFC 9002, section 7.8; quic-go
+	// wants half of it). gVisor's TCP does not look, and Linux's not at one burst.
+	if !s.packet.quic || flying > math.Floor(s.window)/2 {
 		s.window = s.control.grow(a.at, s.window, a.packets, s.srtt)
 	}
 }

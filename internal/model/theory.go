@@ -27,7 +27,10 @@ func (Theory) Predict(c lab.Cell) map[string]float64 {
 	if !t.predictable(c) {
 		return out
 	}
-	took := t.duration()
+	took, sound := t.duration()
+	if !sound {
+		return out
+	}
 	out[lab.Duration], out[lab.LastObject] = took, took
 	if took > 0 {
 		out[lab.Goodput] = 8 * float64(c.Load.Bytes()) / took

@@ -27,7 +27,7 @@ type transfer struct {
 	paced    bool    // as quic-go does
 	cubic    bool    // else Reno
 	beta     float64 // what is left of the window after a loss
-	patience float64 // s beyond a round trip until a timeout
+	patience float64 // round trips until a loss is found that later packets do not show
 	ceiling  float64 // bytes of flow control; 0 is no limit
 }
 
@@ -38,12 +38,13 @@ const (
 	quicBeta   = 0.7
 )
 
-// Timeouts: TCP's is at least 200 ms beyond the round trip in Linux
-// (tcp_rto_min), and QUIC's probe waits for the peer's delay of acknowledgements
-// (RFC 9002, section 6.2.1).
+// How long a loss stays unseen that later packets do not show, in round trips:
+// TCP probes after two, and the answer takes one (RFC 8985, section 7.2); QUIC
+// has a timer of an eighth beside the count of packets (RFC 9002, section 6.1.2),
+// and its probes do not reduce the window (section 7.5).
 const (
-	tcpPatience  = 0.2
-	quicPatience = ackDelay
+	tcpPatience  = 3
+	quicPatience = 1. / 8
 )
 
 func newTransfer(c lab.Cell) transfer {
@@ -64,6 +65,12 @@ func newTransfer(c lab.Cell) transfer {
 		// gVisor counts the acknowledgements of the handshake's two segments;
 		// Linux does not widen a window that was not used.
 		t.grown = 2
+		if c.Load.Warm { // and of the request that warmed it up
+			t.grown += 2 + t.framing.lead
+		}
+	}
+	if c.Load.Warm {
+		t.framing.lead = 0
 	}
 	if t.cubic {
 		t.beta = cubicBeta

@@ -108,9 +108,10 @@ func newHalf(m Measured) *half {
 	for c, records := range byCell {
 		cell, runs, _ := summariseCell(c, records)
 		h.runs[c] = slices.DeleteFunc(runs, func(r lab.Record) bool { return r.Outcome == lab.Invalid })
-		if c.Arm == "" {
+		switch c.Arm {
+		case "":
 			h.cells = append(h.cells, cell)
-		} else if c.Arm == lab.ArmAA {
+		case lab.ArmAA:
 			h.again[group(c)] = c
 		}
 	}

@@ -58,9 +58,9 @@ func (t Threshold) crossMedian(p *pairing, strict bool) (state, why string) {
 	}
 	test, c := p.tests[i], p.change.Metrics[i]
 	worse, most := t.worsening()
-	claim, low, point := c.Change == Worse, test.shift.low, test.shift.point
+	claim, low, point := c.Change == Worse, test.sure.low, test.shift.point
 	if !worse {
-		claim, low, point = c.Change == Better, -test.shift.high, -point
+		claim, low, point = c.Change == Better, -test.sure.high, -point
 	}
 	if p.change.Exact && !claim {
 		return NotCrossed, ""
@@ -69,7 +69,7 @@ func (t Threshold) crossMedian(p *pairing, strict bool) (state, why string) {
 	switch {
 	case claim && low > most, strict && point > most:
 		return Crossed, why
-	case point > most && c.Needed != nil:
+	case point > most && c.Why != "":
 		return MayHave, why + "; " + c.Why
 	case point > most:
 		return MayHave, why + "; chance could have done that"

@@ -13,11 +13,14 @@ type changeTest struct {
 	metric     string
 	old, fresh badness
 	shift      shift
-	floor      float64 // of the shift; no claim is smaller
-	compared   bool    // there is a shift
-	asked      bool    // a claim is wanted
-	open       bool    // it is to be tested
-	test       test
+	// sure is the shift that claims and crossings go by: shift itself, or in real
+	// time what is left of it when busy processors are allowed for.
+	sure     shift
+	floor    float64 // of the shift; no claim is smaller
+	compared bool    // there is a shift
+	asked    bool    // a claim is wanted
+	open     bool    // it is to be tested
+	test     test
 }
 
 // measure takes each metric that was measured, and the counts of runs that ended
@@ -29,6 +32,10 @@ func (p *pairing) measure(asked []string) {
 			continue
 		}
 		t.asked = slices.Contains(asked, m.Metric)
+		t.sure = t.shift
+		if t.asked && t.compared && p.realTime() {
+			t.sure = p.allowForWaits(t)
+		}
 		if c.Change == "" {
 			t.open = t.asked
 			c.Change = Untested
@@ -66,12 +73,17 @@ func (p *pairing) metric(m lab.Sample) (changeTest, MetricChange, bool) {
 		t.exact(&c)
 	default:
 		t.compared = true
-		t.shift = shiftOf(t.old, t.fresh, seedOf(p.old.Plan.Seed^p.fresh.Plan.Seed, name(p.then.Cell), m.Metric))
+		t.shift = shiftOf(t.old, t.fresh, p.seed(m.Metric))
 		c.Ratio, c.Low, c.High = t.shift.numbers(m.Metric)
 		t.test = test{p: t.shift.p, least: leastRankSum(t.fresh.n(), t.old.n())}
 		t.floor, c.Resolution = p.floor(m.Metric)
 	}
 	return t, c, true
+}
+
+// seed is that of a metric's bootstraps.
+func (p *pairing) seed(metric string) uint64 {
+	return seedOf(p.old.Plan.Seed^p.fresh.Plan.Seed, name(p.then.Cell), metric)
 }
 
 // unobserved is the change of a cell of which no run counts.
@@ -204,19 +216,21 @@ func decideChanges(both []*pairing) {
 
 // conclude claims a change, or does not.
 func (t *changeTest) conclude(c *MetricChange, rejects bool) {
-	side := t.shift.side()
+	side, point := t.sure.side(), t.sure.point
 	if t.metric == Success {
-		side = sign(t.shift.point)
+		side, point = sign(t.shift.point), t.shift.point
 	}
-	within := math.Abs(t.shift.point) <= t.floor && t.metric != Success
+	within := math.Abs(point) <= t.floor && t.metric != Success
 	c.Change = NoDifference
 	switch {
-	case rejects && side > 0 && t.shift.point > 0 && !within:
+	case rejects && side > 0 && point > 0 && !within:
 		c.Change = Worse
-	case rejects && side < 0 && t.shift.point < 0 && !within:
+	case rejects && side < 0 && point < 0 && !within:
 		c.Change = Better
 	case rejects && side != 0 && within:
 		c.Why = fmt.Sprintf("the change is within what equal cells differ by (a ratio of %s)", number(*c.Resolution))
+	case rejects && side == 0 && t.shift.side() != 0:
+		c.Why = "programs waited longer for a processor in one of the folders, which may account for it"
 	}
 }
 

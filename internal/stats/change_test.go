@@ -459,6 +459,60 @@ func TestChangeProperties(t *testing.T) {
 	})
 }
 
+// What programs waited for a processor beyond the usual of the other folder is no
+// change: of the slower folder, whichever that is.
+func TestBusyMachinesChangeNothing(t *testing.T) {
+	waiting := func(m Measured, seconds float64) Measured {
+		m.Records = slices.Clone(m.Records)
+		for i := range m.Records {
+			half := seconds / 2
+			m.Records[i].Server.Waited, m.Records[i].Client.Waited = &half, &half
+			m.Records[i].Samples = append(slices.Clone(m.Records[i].Samples), lab.Sample{Metric: lab.CPUServer, Unit: "s", Value: m.Records[i].Samples[0].Value})
+		}
+		return m
+	}
+	slow := map[lab.Cell]float64{cell(lab.H1): 1.1, cell(lab.H2): 2.2}
+	quiet := func(seconds float64) Measured { return waiting(measured("a", 1, 10, bothTCP), seconds) }
+	busy := func(seconds float64) Measured { return waiting(measured("b", 2, 10, slow), seconds) }
+	for _, c := range []struct {
+		old, fresh Measured
+		want, cpu  string
+		crossed    []string
+	}{
+		{quiet(0.01), busy(0.01), Worse, Worse, []string{"median +5%", "goodput median -5%", "cpu_server median +5%"}},
+		{quiet(0.01), busy(0.02), Worse, Worse, []string{"median +5%", "goodput median -5%", "cpu_server median +5%"}},
+		{quiet(0.01), busy(0.2), NoDifference, NoDifference, nil},
+		{busy(0.2), quiet(0.01), NoDifference, NoDifference, nil},
+		{quiet(0.2), busy(0.01), Worse, NoDifference, []string{"median +5%", "goodput median -5%"}},
+		{busy(0.01), quiet(0.2), Better, NoDifference, nil},
+	} {
+		got := compare(t, c.old, c.fresh, "median +5%", "goodput median -5%", "cpu_server median +5%")
+		m, cpu := got.Cells[0].metric(t, lab.Duration), got.Cells[0].metric(t, lab.CPUServer)
+		if m.Change != c.want || cpu.Change != c.cpu || (m.Change == NoDifference) != strings.Contains(m.Why, "waited longer") {
+			t.Errorf("%s → %s: want %s, %s: %+v, %+v", c.old.Name, c.fresh.Name, c.want, c.cpu, m, cpu)
+		}
+		var crossed []string
+		for _, x := range got.Cells[0].Crossings {
+			if x.State == Crossed {
+				crossed = append(crossed, x.Threshold)
+			}
+		}
+		if diff := cmp.Diff(c.crossed, crossed); diff != "" {
+			t.Errorf("crossed (-want +got):\n%s", diff)
+		}
+	}
+	virtual := func(m Measured) Measured {
+		for i := range m.Records {
+			m.Records[i].Run.Cell.Site = lab.Virtual
+			m.Records[i].Run.Cell.Path.Down.Loss.Share = 0.01
+		}
+		return m
+	}
+	if c := compare(t, virtual(quiet(0.01)), virtual(busy(0.2))).Cells[0]; c.Change != Worse {
+		t.Errorf("in virtual time nobody waits: %+v", c)
+	}
+}
+
 // durations leaves the other metrics out, for speed.
 func durations(m Measured) Measured {
 	for i := range m.Records {

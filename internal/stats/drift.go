@@ -2,6 +2,7 @@ package stats
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -47,40 +48,54 @@ func (d Drifting) Significant() bool {
 // block is called spoilt. Blocks that were carried out again are left out: what is
 // found follows from the plan's own blocks alone.
 func Drifted(records []lab.Record) (out []Drifting) {
-	byComparison := map[lab.Cell][]lab.Record{}
-	var order []lab.Cell
-	for _, r := range records {
-		key := r.Run.Cell
-		key.Protocol, key.Arm = "", ""
-		if key.Site == lab.Virtual || r.Run.Repeats != 0 {
-			continue
-		}
-		if byComparison[key] == nil {
-			order = append(order, key)
-		}
-		byComparison[key] = append(byComparison[key], r)
+	all := map[lab.Cell]series{}
+	for c, records := range byCell(records) {
+		runs, _ := counted(records)
+		all[c] = planned(runs)
 	}
-	slices.SortFunc(order, compareCells)
-	for _, key := range order {
+	return drifts(all)
+}
+
+// planned are the runs that the plan had from the beginning.
+func planned(runs []lab.Record) series {
+	s := seriesOf(runs)
+	for i := range runs {
+		if run := &runs[i].Run; run.Repeats != 0 {
+			delete(s, run.Rep)
+		}
+	}
+	return s
+}
+
+func drifts(all map[lab.Cell]series) (out []Drifting) {
+	byComparison := map[lab.Cell][]series{}
+	for _, c := range slices.SortedFunc(maps.Keys(all), compareCells) { // sums must not depend on chance
+		if c.Site != lab.Virtual && len(all[c]) > 0 {
+			byComparison[shared(c)] = append(byComparison[shared(c)], all[c])
+		}
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(byComparison), compareCells) {
 		out = append(out, drift(key, byComparison[key]))
 	}
 	return out
 }
 
-func drift(key lab.Cell, records []lab.Record) Drifting {
-	blocks, levels := blockLevels(records)
+func drift(key lab.Cell, cells []series) Drifting {
+	blocks, levels := blockLevels(cells)
 	d := Drifting{Cell: key, N: len(blocks), P: 1}
 	if d.N < driftBlocks {
 		return d
 	}
 	d.Rho = rho(levels)
-	if d.Rho != 0 {
+	d.Change = math.Expm1(slope(levels) * float64(d.N-1))
+	d.P = rhoNormal(d.N, math.Abs(d.Rho))
+	if d.N < manyForRho && d.P < nearDrift && math.Abs(d.Change) > driftChange {
 		d.P = rhoChance(levels, math.Abs(d.Rho))
 	}
-	d.Change = math.Expm1(slope(levels) * float64(d.N-1))
 	if !key.Path.Random() {
+		ordered := slices.Sorted(slices.Values(levels))
 		for i, block := range blocks {
-			if outside(levels, i) {
+			if outside(ordered, levels[i]) {
 				d.Spoilt = append(d.Spoilt, block)
 			}
 		}
@@ -90,15 +105,9 @@ func drift(key lab.Cell, records []lab.Record) Drifting {
 
 // blockLevels returns the blocks in the order in which they were carried out, and
 // the level of each.
-func blockLevels(records []lab.Record) (blocks []int, levels []float64) {
-	byCell := map[lab.Cell][]lab.Record{}
-	for _, r := range records {
-		byCell[r.Run.Cell] = append(byCell[r.Run.Cell], r)
-	}
+func blockLevels(cells []series) (blocks []int, levels []float64) {
 	sum, n := map[int]float64{}, map[int]int{}
-	for _, records := range byCell {
-		runs, _ := counted(records)
-		s := seriesOf(runs)
+	for _, s := range cells {
 		var ended []float64
 		for _, x := range s {
 			if !math.IsInf(x, 0) {
@@ -178,18 +187,34 @@ const permutations = 10_000
 // manyForRho is from how many blocks on the normal distribution is good enough.
 const manyForRho = 60
 
+// nearDrift is below which p of the normal distribution the orders are counted:
+// above it there is no drift by either.
+const nearDrift = 0.1
+
+func rhoNormal(n int, rho float64) float64 {
+	return math.Erfc(rho * math.Sqrt(float64(n-1)) / math.Sqrt2)
+}
+
 // rhoChance is the share of orders in which the values correlate at least so much
 // with it. The orders are the same each time.
 func rhoChance(values []float64, least float64) float64 {
-	if len(values) >= manyForRho {
-		return math.Erfc(least * math.Sqrt(float64(len(values)-1)) / math.Sqrt2)
-	}
 	r := rand.New(rand.NewPCG(uint64(len(values)), permutations))
-	shuffled := slices.Clone(values)
+	shuffled := ranks(values)
+	mean, squares := float64(len(values)+1)/2, 0.0
+	for i := range shuffled {
+		shuffled[i] -= mean
+		squares += shuffled[i] * shuffled[i]
+	}
+	places := float64(len(values)) * (float64(len(values))*float64(len(values)) - 1) / 12
+	enough := (least - 1e-12) * math.Sqrt(squares*places)
 	hits := 1 // the order that was
 	for range permutations {
 		r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		if math.Abs(rho(shuffled)) >= least-1e-12 {
+		sum := 0.0
+		for i, rank := range shuffled {
+			sum += float64(i) * rank // the ranks' mean is 0, so that places need none
+		}
+		if math.Abs(sum) >= enough {
 			hits++
 		}
 	}
@@ -214,48 +239,63 @@ func slope(values []float64) float64 {
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
-// outside says whether a value is beyond the outer fences of the others, and far
-// from their median.
-func outside(values []float64, i int) bool {
-	others := slices.Delete(slices.Clone(values), i, i+1)
-	slices.Sort(others)
-	q1, q2, q3 := linear(others, 0.25), linear(others, 0.5), linear(others, 0.75)
+// outside says whether one of ordered values is beyond the outer fences of the
+// others, and far from their median.
+func outside(ordered []float64, value float64) bool {
+	i, _ := slices.BinarySearch(ordered, value)
+	q1, q2, q3 := linear(ordered, i, 0.25), linear(ordered, i, 0.5), linear(ordered, i, 0.75)
 	reach := max(outerFence*(q3-q1), 0)
-	return (values[i] > q3+reach || values[i] < q1-reach) && math.Abs(values[i]-q2) > math.Log1p(spoiltBy)
+	return (value > q3+reach || value < q1-reach) && math.Abs(value-q2) > math.Log1p(spoiltBy)
 }
 
-// linear is a quantile that interpolates linearly between ordered values, as numpy does by default.
-func linear(ordered []float64, q float64) float64 {
-	at := q * float64(len(ordered)-1)
-	low := int(math.Floor(at))
-	if low+1 >= len(ordered) {
-		return ordered[len(ordered)-1]
+// linear is a quantile that interpolates linearly between ordered values, as numpy
+// does by default, without the one at a place; a place behind them all is none.
+func linear(ordered []float64, without int, q float64) float64 {
+	n := len(ordered)
+	if without < n {
+		n--
 	}
-	return ordered[low] + (at-float64(low))*(ordered[low+1]-ordered[low])
+	value := func(i int) float64 {
+		i = min(i, n-1)
+		if i >= without {
+			i++
+		}
+		return ordered[i]
+	}
+	at := q * float64(n-1)
+	low := int(math.Floor(at))
+	return value(low) + (at-float64(low))*(value(low+1)-value(low))
 }
 
 // flagDrift flags the cells of comparisons during which the machine changed.
 func flagDrift(cells []Cell, drifts []Drifting) {
-	for i := range cells {
-		key := cells[i].Cell
-		key.Protocol, key.Arm = "", ""
-		for _, d := range drifts {
-			if d.Cell == key && d.Significant() {
-				cells[i].Flags = append(cells[i].Flags, Drift)
-			}
+	significant := map[lab.Cell]bool{}
+	for _, d := range drifts {
+		if d.Significant() {
+			significant[d.Cell] = true
 		}
 	}
+	for i := range cells {
+		if len(significant) > 0 && significant[shared(cells[i].Cell)] {
+			cells[i].set(Drift)
+		}
+	}
+}
+
+// shared is what the cells of a comparison have in common: all but protocol and arm.
+func shared(c lab.Cell) lab.Cell {
+	c.Protocol, c.Arm = "", ""
+	return c
 }
 
 // warnDrift says what changed, and which blocks were carried out again for it.
 func warnDrift(drifts []Drifting, records []lab.Record) (out []string) {
 	again := map[lab.Cell]map[int]bool{}
 	for _, r := range records {
-		key := r.Run.Cell
-		key.Protocol, key.Arm = "", ""
 		if r.Run.Repeats == 0 {
 			continue
 		}
+		key := shared(r.Run.Cell)
 		if again[key] == nil {
 			again[key] = map[int]bool{}
 		}

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -41,8 +42,8 @@ func wholeBlocks(records []lab.Record) (all []series, blocks int, exact bool) {
 			byCell[r.Run.Cell] = append(byCell[r.Run.Cell], r)
 		}
 	}
-	for c, records := range byCell {
-		runs, _ := counted(records)
+	for _, c := range slices.SortedFunc(maps.Keys(byCell), compareCells) { // which of two is a decides the bootstrap's draws
+		runs, _ := counted(byCell[c])
 		for _, r := range runs {
 			have[r.Run.Rep]++
 		}
@@ -58,26 +59,38 @@ func wholeBlocks(records []lab.Record) (all []series, blocks int, exact bool) {
 }
 
 // narrow says whether after n blocks the interval of every pair is narrow enough.
-// A series of which nothing ended well has none, and more blocks give it none.
+// A series of which nothing ended well has none, and more blocks give it none; one of
+// which the lab spoilt all may get one.
 func narrow(all []series, n int, width float64) bool {
-	fails := func(s series) bool {
-		for block, x := range s {
-			if block <= n && !math.IsInf(x, 1) {
+	var ending []series
+	for _, s := range all {
+		if s = s.first(n); !s.fails() {
+			ending = append(ending, s)
+		}
+	}
+	for i, a := range ending {
+		for _, b := range ending[i+1:] {
+			logs := pairUp(a, b).logs
+			if len(logs) == 0 {
 				return false
 			}
-		}
-		return true
-	}
-	all = slices.DeleteFunc(slices.Clone(all), fails)
-	for i, a := range all {
-		for _, b := range all[i+1:] {
-			s := spanOf(pairUp(a.first(n), b.first(n)).logs, 0, Level)
+			s := spanOf(logs, 0, Level)
 			if !s.known || !(math.Expm1(s.high-s.low) < width) {
 				return false
 			}
 		}
 	}
 	return true
+}
+
+// fails says whether there are runs, and none of them ended well.
+func (s series) fails() bool {
+	for _, x := range s {
+		if !math.IsInf(x, 1) {
+			return false
+		}
+	}
+	return len(s) > 0
 }
 
 func (s series) first(n int) series {

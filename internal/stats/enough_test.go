@@ -2,7 +2,10 @@ package stats
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/samewire/samewire/internal/lab"
 )
@@ -93,5 +96,53 @@ func TestEnoughOfWholeBlocks(t *testing.T) {
 	}
 	if !Enough(rule, failing) {
 		t.Error("a protocol that never ends well will not have an interval")
+	}
+}
+
+// However runs end, an answer comes, and yes stays yes as blocks are added.
+func TestEnoughWhateverHappens(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rule := lab.Auto{
+			Width: rapid.SampledFrom([]float64{0.001, 0.1, 1}).Draw(t, "width"),
+			Min:   rapid.IntRange(0, 9).Draw(t, "min"), Max: rapid.IntRange(9, 12).Draw(t, "max"),
+		}
+		p := ruledPlan(12, rule, lab.Kernel)
+		records := pathOf(ruledRecords(p, 12, 12), rapid.SampledFrom([]string{"a", "b"}).Draw(t, "path"))
+		outcomes := append(lab.Outcomes(), lab.OK, lab.OK, lab.OK)
+		for i := range records {
+			records[i].Outcome = rapid.SampledFrom(outcomes).Draw(t, "outcome")
+			records[i].Attempt = 2
+		}
+		enough := false
+		for n := 1; n <= 12; n++ {
+			got := Enough(rule, upTo(records, n))
+			if enough && !got {
+				t.Fatalf("%d blocks are not enough, and fewer were", n)
+			}
+			enough = got
+		}
+		if !enough {
+			t.Fatal("the most blocks are not enough")
+		}
+	})
+}
+
+// A lab that spoils every run says nothing: more blocks may be better.
+func TestEnoughOfSpoiltRuns(t *testing.T) {
+	rule := lab.Auto{Width: 0.1, Min: 8, Max: 12}
+	records := pathOf(ruledRecords(ruledPlan(12, rule, lab.Kernel), 10, 0), "a")
+	for _, spoilt := range []func(lab.Run) bool{
+		func(r lab.Run) bool { return r.Cell.Protocol == lab.H1 },
+		func(r lab.Run) bool { return r.Rep%2 == 0 == (r.Cell.Protocol == lab.H2) }, // never both of a block
+	} {
+		changed := slices.Clone(records)
+		for i, r := range changed {
+			if spoilt(r.Run) {
+				changed[i].Outcome = lab.Invalid
+			}
+		}
+		if Enough(rule, changed) {
+			t.Error("enough without one whole pair")
+		}
 	}
 }

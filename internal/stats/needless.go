@@ -41,7 +41,9 @@ type comparison struct {
 	site       lab.SiteName
 }
 
-func comparisonOf(c lab.Cell) comparison { return comparison{c.Path.Name, c.Load.Name, c.Stack, c.Site} }
+func comparisonOf(c lab.Cell) comparison {
+	return comparison{c.Path.Name, c.Load.Name, c.Stack, c.Site}
+}
 
 // wholeRepetitions is, for each comparison, the last repetition before the first of
 // which a run has no record.

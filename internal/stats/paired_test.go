@@ -227,7 +227,7 @@ func TestRedrawAgainstList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := settled(drawLogs(t, 1, manyBlocks))
 		r := newRedraw(x)
-		r.draw(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)))
+		r.draw(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		var drawn []float64
 		for j, times := range r.times {
 			for range times {

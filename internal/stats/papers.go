@@ -70,7 +70,7 @@ func (m Method) Summary(values []float64) (s Summary, ok bool) {
 	}
 	switch m {
 	case Tukey:
-		q1, q3 := linear(x, 0.25), linear(x, 0.75)
+		q1, q3 := linear(x, len(x), 0.25), linear(x, len(x), 0.75)
 		reach := 1.5 * (q3 - q1)
 		x = slices.DeleteFunc(x, func(v float64) bool { return v < q1-reach || v > q3+reach })
 	case Fastest20:

@@ -17,15 +17,11 @@ func Summarise(plan lab.Plan, records []lab.Record, theory Theory) Output {
 		Samewire: plan.Samewire, Study: plan.Study, Seed: plan.Seed,
 		Results: []Result{}, Verdicts: []Verdict{}, Resolutions: []Resolution{}, Agreements: []Agreement{}, Warnings: []string{},
 	}
-	byCell := map[lab.Cell][]lab.Record{}
-	for _, r := range records {
-		byCell[r.Run.Cell] = append(byCell[r.Run.Cell], r)
-	}
 	var others []lab.Record
-	all := map[lab.Cell]series{}
-	for c, records := range byCell {
+	all, own := map[lab.Cell]series{}, map[lab.Cell]series{} // of all runs, and of the plan's own
+	for c, records := range byCell(records) {
 		cell, runs, uncounted := summariseCell(c, records)
-		all[c] = seriesOf(runs)
+		all[c], own[c] = seriesOf(runs), planned(runs)
 		others = append(others, uncounted...)
 		if c.Arm == "" {
 			out.Cells = append(out.Cells, cell)
@@ -35,7 +31,7 @@ func Summarise(plan lab.Plan, records []lab.Record, theory Theory) Output {
 	s := newStudy(plan, out.Cells, all, theory)
 	s.predict()
 	s.flagBound()
-	drifts := Drifted(records)
+	drifts := drifts(own)
 	flagDrift(out.Cells, drifts)
 	for _, cells := range Comparisons(out.Cells) {
 		flagUnequal(cells)
@@ -54,6 +50,24 @@ func Summarise(plan lab.Plan, records []lab.Record, theory Theory) Output {
 	out.Warnings = append(out.Warnings, warnStalls(out.Cells)...)
 	out.Warnings = append(out.Warnings, noFloor...)
 	out.Warnings = append(out.Warnings, warnDrift(drifts, records)...)
+	return out
+}
+
+// byCell puts the records of a cell together. They are large: it counts before it
+// copies.
+func byCell(records []lab.Record) map[lab.Cell][]lab.Record {
+	counts := map[lab.Cell]int{}
+	for i := range records {
+		counts[records[i].Run.Cell]++
+	}
+	out := make(map[lab.Cell][]lab.Record, len(counts))
+	for c, n := range counts {
+		out[c] = make([]lab.Record, 0, n)
+	}
+	for i := range records {
+		c := records[i].Run.Cell
+		out[c] = append(out[c], records[i])
+	}
 	return out
 }
 
@@ -201,7 +215,7 @@ func warnMissing(plan lab.Plan, records []lab.Record) []string {
 // warnUncounted names every attempt that does not count.
 func warnUncounted(records []lab.Record) (out []string) {
 	slices.SortFunc(records, func(a, b lab.Record) int {
-		return cmp.Or(compareCells(a.Run.Cell, b.Run.Cell), byRunThenAttempt(a, b))
+		return cmp.Or(compareCells(a.Run.Cell, b.Run.Cell), byRunThenAttempt(&a, &b))
 	})
 	for _, r := range records {
 		what := fmt.Sprintf("%s: run %s, attempt %d", name(r.Run.Cell), r.Run.ID, r.Attempt)

@@ -118,8 +118,9 @@ func (s *study) duration(a, b *Cell, f floor) *trial {
 	t.floor = f
 	s.parts(&t.v, a, b)
 	t.v.Terms = s.terms(a, b)
-	seed := seedOf(s.plan.Seed, name(a.Cell), name(b.Cell))
-	t.measure(seed)
+	if !Exact(a.Cell) || len(t.pair.logs) == 0 {
+		t.measure(seedOf(s.plan.Seed, name(a.Cell), name(b.Cell)))
+	}
 	switch why := incomparable(a, b); {
 	case why != "":
 		t.settle(NotComparable, why)

@@ -161,6 +161,7 @@ func TestExactVerdicts(t *testing.T) {
 		{runs(h1, 0.3, 0.31), runs(h3, 0.305, 0.32), NoDifference, true}, // they overlap
 		{runs(h1, 0), runs(h3, 0.3), Slower, true},
 		{runs(h1, 0), runs(h3, 0), NoVerdict, false},
+		{runs(h1, 0.3), []lab.Record{record(h3, 2, 0.2)}, NoVerdict, false}, // no block in common
 		{runs(lossy(h1), 0.3), runs(lossy(h3), 0.2), NoVerdict, false},
 	} {
 		v := verdict(t, Summarise(plan, slices.Concat(tt.a, tt.b), nil), lab.Duration)

@@ -28,13 +28,17 @@ func (s Story) head(p *page) {
 func (s Story) recordHead(p *page) {
 	r := s.Record
 	c := r.Run.Cell
-	p.line(p.painter.bold(fmt.Sprintf("%s, %s, on %s (%s)", c.Protocol, clean(c.Load.Name), clean(c.Path.Name), c.Site)))
+	p.line(p.painter.bold(fmt.Sprintf("%s, %s, on %s (%s)", series(c), clean(c.Load.Name), clean(c.Path.Name), c.Site)))
 	attempt := ""
 	if r.Attempt > 1 {
 		attempt = fmt.Sprintf(", attempt %d", r.Attempt)
 	}
-	p.para("  run      ", fmt.Sprintf("%s, number %d of its study, repetition %d%s, seed %d",
-		clean(r.Run.ID), r.Run.Order, r.Run.Rep, attempt, r.Run.Seed))
+	repeats := ""
+	if r.Run.Repeats > 0 {
+		repeats = fmt.Sprintf(" (%d carried out again)", r.Run.Repeats)
+	}
+	p.para("  run      ", fmt.Sprintf("%s, number %d of its study, repetition %d%s%s, seed %d",
+		clean(r.Run.ID), r.Run.Order, r.Run.Rep, repeats, attempt, r.Run.Seed))
 	p.para("  load     ", load(c.Load))
 	if s.Path != "" {
 		p.para("  path     ", sentence(s.Path))

@@ -56,9 +56,17 @@ func listed(e Entry, attempts bool) []string {
 		kept = "kept"
 	}
 	return []string{
-		id, fmt.Sprint(r.Run.Order), clean(c.Path.Name), clean(c.Load.Name), string(c.Protocol), string(c.Site), string(r.Outcome),
+		id, fmt.Sprint(r.Run.Order), clean(c.Path.Name), clean(c.Load.Name), series(c), string(c.Site), string(r.Outcome),
 		duration, fmt.Sprint(len(r.Wire.Stalls)), kept,
 	}
+}
+
+// series tells the second series of a comparison's first protocol from the first.
+func series(c lab.Cell) string {
+	if c.Arm == lab.ArmAA {
+		return string(c.Protocol) + " (A/A)"
+	}
+	return string(c.Protocol)
 }
 
 // writeLeft writes the table with its columns aligned to the left. Where it is

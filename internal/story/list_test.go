@@ -13,7 +13,7 @@ func TestListGolden(t *testing.T) {
 	second.Run.ID, second.Run.Order, second.Attempt = "k3vq0zde-12", 12, 2
 	second.Wire.Stalls = make([]lab.Stall, 2)
 	third := *record(lab.H1, lab.Unsupported, 0)
-	third.Samples = nil
+	third.Samples, third.Run.Cell.Arm = nil, lab.ArmAA
 	var b bytes.Buffer
 	entries := []Entry{{*record(lab.H2, lab.OK, 0.44), false}, {second, true}, {third, false}}
 	if err := List(&b, entries, "out", Options{}); err != nil {
