@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ const (
 	formatBench    = "bench"
 )
 
-var formats = []string{formatText, formatMarkdown, formatCSV, formatJSON, formatBench}
+var formats = []string{formatText, formatMarkdown, formatCSV, formatJSON, formatBench, formatHTML}
 
 // loaded is what a report is made from.
 type loaded struct {
@@ -57,6 +58,10 @@ are needed, and any machine will do.
   json   what scripts rely on (docs/format.md, docs/output.schema.json)
   bench  Go benchmark lines, for benchstat: a run that failed takes the time
          limit, and counts in the unit "failed"
+  html   one page with pictures that needs nothing else to be read, and no network;
+         without -o it is written into the folder, as report.html
+
+docs/report.md says what each is for, and shows it.
 
 Exit status: 0 done; 1 the folder cannot be read; 2 wrong usage.`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -74,7 +79,7 @@ Exit status: 0 done; 1 the folder cannot be read; 2 wrong usage.`,
 	return c
 }
 
-func reportFolder(s streams, o reportOptions, dir string) error {
+func reportFolder(s streams, o reportOptions, dir string) (err error) {
 	if o.json {
 		o.format = formatJSON
 	}
@@ -83,7 +88,6 @@ func reportFolder(s streams, o reportOptions, dir string) error {
 	}
 	var method stats.Method
 	if o.method != "" {
-		var err error
 		if method, err = stats.ParseMethod(o.method); err != nil {
 			return exit(exitUsage, fmt.Errorf("--method: %w", err))
 		}
@@ -97,6 +101,15 @@ func reportFolder(s streams, o reportOptions, dir string) error {
 	}
 	l.method = method
 	defer func() { _ = l.folder.Close() }()
+	if o.format == formatHTML && o.output == "" {
+		// A terminal has no use for a page.
+		o.output = filepath.Join(dir, htmlFile)
+		defer func() {
+			if err == nil {
+				fmt.Fprintln(s.err, "report: "+o.output)
+			}
+		}()
+	}
 	if o.output == "" {
 		if err := l.print(s.out, o.format); err != nil {
 			return exit(exitFailed, err)
@@ -162,6 +175,8 @@ func (l loaded) print(w io.Writer, format string) error {
 		return report.CSV(w, l.out, l.records)
 	case formatBench:
 		return report.Bench(w, l.out, l.records)
+	case formatHTML:
+		return l.html(w)
 	}
 	o := terminalOptions(w)
 	o.Question = l.plan.Question

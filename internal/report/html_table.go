@@ -9,9 +9,9 @@ import (
 	"github.com/samewire/samewire/internal/stats"
 )
 
-// mostRows is how many rows a table of a page has at most: a page must open. The
+// mostPageRows is how many rows a table of a page has at most: a page must open. The
 // CSV and the JSON have all.
-const mostRows = 2000
+const mostPageRows = 2000
 
 // timeTable is a load's table: a row a path, a group of columns a protocol.
 type timeTable struct {
@@ -84,7 +84,7 @@ func flagged(c *stats.Cell, f stats.Flag) bool {
 
 func timeTables(sections []*section, cells []stats.Cell) (tables []timeTable) {
 	sites, protocols, notes := columnsOf(cells), protocolsOf(cells), flagNotes(cells)
-	left := mostRows
+	left := mostPageRows
 	for _, s := range sections {
 		t := timeTable{Load: clean(s.load.Name), What: describe(s.load), Protocols: protocols}
 		for _, site := range sites {
@@ -173,7 +173,7 @@ func newVerdictTable(verdicts []stats.Verdict) *verdictTable {
 	for _, p := range m.pairs {
 		t.Pairs = append(t.Pairs, p.String())
 	}
-	left := mostRows
+	left := mostPageRows
 	for _, l := range m.loads {
 		load := verdictLoad{Name: clean(l.name)}
 		rows := l.rows[:min(len(l.rows), left)]
@@ -189,10 +189,10 @@ func newVerdictTable(verdicts []stats.Verdict) *verdictTable {
 			t.Loads = append(t.Loads, load)
 		}
 	}
-	for _, v := range verdicts[:min(len(verdicts), mostRows)] {
+	for _, v := range verdicts[:min(len(verdicts), mostPageRows)] {
 		t.All = append(t.All, newVerdictRow(v))
 	}
-	if n := len(verdicts) - mostRows; n > 0 {
+	if n := len(verdicts) - mostPageRows; n > 0 {
 		t.LeftOut = fmt.Sprintf("%d more verdicts are not shown on this page; --format json has all.", n)
 	}
 	return t
