@@ -74,7 +74,7 @@ Exit status: 0 done; 1 the folder cannot be read; 2 wrong usage.`,
 	}
 	c.Flags().BoolVar(&o.json, "json", false, "the same as --format json")
 	c.Flags().StringVar(&o.format, "format", formatText, strings.Join(formats, ", "))
-	c.Flags().StringVar(&o.method, "method", "", "text and md: show beside the medians what a method of papers makes of the runs: tukey, mean-sd or fastest-20")
+	c.Flags().StringVar(&o.method, "method", "", "text, md and html: show beside the medians what a method of papers makes of the runs: tukey, mean-sd or fastest-20")
 	c.Flags().StringVarP(&o.output, "output", "o", "", "write the report to this file, not to standard output")
 	return c
 }
@@ -91,8 +91,8 @@ func reportFolder(s streams, o reportOptions, dir string) (err error) {
 		if method, err = stats.ParseMethod(o.method); err != nil {
 			return exit(exitUsage, fmt.Errorf("--method: %w", err))
 		}
-		if o.format != formatText && o.format != formatMarkdown {
-			return exit(exitUsage, fmt.Errorf("--method: only with --format %s or %s", formatText, formatMarkdown))
+		if o.format != formatText && o.format != formatMarkdown && o.format != formatHTML {
+			return exit(exitUsage, fmt.Errorf("--method: only with --format %s, %s or %s", formatText, formatMarkdown, formatHTML))
 		}
 	}
 	l, err := readFolder(dir)

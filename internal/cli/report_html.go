@@ -25,6 +25,9 @@ const (
 // alone: the same folder gives the same bytes, wherever it lies.
 func (l loaded) html(w io.Writer) error {
 	in := report.HTMLInput{Out: l.out, Plan: l.plan, Records: l.records, Version: lab.Version}
+	if l.method != "" {
+		in.Papers, in.PaperMethod = report.Papers(l.out, l.records, l.method), l.method.Describe()
+	}
 	text, err := l.folder.Study()
 	if err != nil {
 		in.Notes = append(in.Notes, "The text of the study cannot be read: study.yaml is missing or damaged.")

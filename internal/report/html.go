@@ -22,8 +22,12 @@ type HTMLInput struct {
 	Records []lab.Record // in any order
 	// Study is the text of study.yaml; empty: not known.
 	Study string
-	// Notes are the caller's sentences.
-	Notes   []string
+	// Notes are the caller's sentences, Papers the lines of Papers, and PaperMethod
+	// what the method does.
+	Notes       []string
+	Papers      []string
+	PaperMethod string
+
 	Version string // of the samewire that makes the page
 	// Command carries the study out again.
 	Command string
@@ -80,12 +84,13 @@ type page struct {
 	Answers   []answer
 	Verdicts  *verdictTable
 	Reasons   []string
+	Terms     []string // what the differences are made of
 	Times     []timeTable
 	Legend    string // what the columns are
 	Flags     []flagNote
 	Groups    []chartGroup
 	Pictures  []pictureNote
-	Notes     []notePart
+	Notes     []notesShown
 	Warnings  int
 	Repeat    repeat
 	Protocols []lab.Protocol
@@ -120,16 +125,17 @@ func newPage(in HTMLInput) (*page, error) {
 		Study: clean(out.Study), Question: clean(in.Plan.Question), Version: in.Version, Measured: out.Samewire,
 		Title: clean(title(out)), Policy: policy(vega, script),
 		CSS: template.CSS(css), Vega: template.JS(vega), Script: template.JS(script), Licences: string(licences),
-		Verdicts: newVerdictTable(out.Verdicts), Reasons: reasons(out.Verdicts),
+		Verdicts: newVerdictTable(out.Verdicts),
+		Reasons:  shownNotes(reasons(out.Verdicts)), Terms: shownNotes(explanations(out.Verdicts, mostNotes)),
 		Legend: legend(columnsOf(out.Cells)), Flags: flagNotes(out.Cells), Protocols: protocolsOf(out.Cells),
-		Notes: notes(out, Options{Notes: in.Notes}), Warnings: len(out.Warnings),
+		Notes: shownParts(notes(out, Options{Notes: in.Notes, Papers: in.Papers, PaperMethod: in.PaperMethod})), Warnings: len(out.Warnings),
 		Repeat: repeat{Seed: out.Seed, Runs: len(in.Plan.Runs), Reps: repetitions(in.Plan), Command: in.Command, StudyText: in.Study},
 	}
 	p.Lead, p.Answers = answers(out.Verdicts)
 	p.Times = timeTables(sections, out.Cells)
 	p.Groups = newDrawer(in, sections).groups()
 	for _, s := range in.Pictures {
-		p.Pictures = append(p.Pictures, pictureNote{s.Run, s.Caption, image(s.SVG)})
+		p.Pictures = append(p.Pictures, pictureNote{clean(s.Run), clipped(oneLine(s.Caption), mostSentence), image(s.SVG)})
 	}
 	return p, nil
 }
@@ -162,10 +168,7 @@ func repetitions(p lab.Plan) string {
 	return s
 }
 
-// clean makes a name fit for one line.
-func clean(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
-
-// counted are the records that are observations, by cell, in the order of their
+// countedRecords are the records that are observations, by cell, in the order of their
 // repetitions.
 func countedRecords(records []lab.Record) map[lab.Cell][]lab.Record {
 	counts := stats.Counts(records)

@@ -62,7 +62,8 @@ type datum struct {
 	Low      *float64     `json:"low,omitempty"`
 	High     *float64     `json:"high,omitempty"`
 	Y        *float64     `json:"y,omitempty"`
-	Text     string       `json:"text,omitempty"`
+	Word     string       `json:"word,omitempty"` // written into the mark
+	Text     string       `json:"text,omitempty"` // told when it is pointed at
 }
 
 // drawer makes the charts of a study.

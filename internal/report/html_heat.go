@@ -58,7 +58,7 @@ func swept(rows []*row) (x, y factor, ok bool) {
 func (d *drawer) heats() chartGroup {
 	g := chartGroup{
 		ID: "heat", Title: "Where it pays",
-		Text: "The time of the first named protocol against the second over the two factors that this study sweeps. Blue takes less time, orange more; where nothing is claimed the field is grey: ~ no difference shown, ? too little to tell, ≠ not comparable.",
+		Text: "The time of the first named protocol against the second over the two factors that this study sweeps. Blue takes less time, orange more, the deeper the more; yellow (~) is no difference shown; grey is no claim at all: ? too little to tell, ≠ not comparable.",
 	}
 	left := 0
 	m := newMatrix(d.in.Out.Verdicts)
@@ -110,13 +110,20 @@ func heat(s *section, site lab.SiteName, p pair, verdicts []stats.Verdict, x, y 
 			continue
 		}
 		v := verdicts[k]
-		m := datum{Label: y.word(r.key.path), Across: x.word(r.key.path), Text: mark(v), Kind: "open"}
+		m := datum{Label: y.word(r.key.path), Across: x.word(r.key.path), Word: mark(v), Kind: "open"}
+		switch v.Verdict {
+		case stats.NoDifference:
+			m.Kind = "same"
+		case stats.NotComparable:
+			m.Kind = "other"
+		}
 		if (v.Verdict == stats.Faster || v.Verdict == stats.Slower) && v.Ratio != nil && *v.Ratio > 0 {
-			change := -math.Log2(*v.Ratio)
+			change := math.Log2(1 / *v.Ratio)
 			m.X, m.Kind = &change, "claim"
 		}
-		if i := strings.Index(m.Text, " ("); i > 0 {
-			m.Text = m.Text[:i] // the rest is in the table
+		m.Text = clean(r.label) + ": " + m.Word
+		if i := strings.Index(m.Word, " ("); i > 0 {
+			m.Word = m.Word[:i] // the rest is in the table
 		}
 		c.Data.Marks = append(c.Data.Marks, m)
 		c.Rows = append(c.Rows, []string{m.Across, m.Label, clean(r.label), mark(v)})

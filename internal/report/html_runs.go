@@ -195,7 +195,7 @@ func (d *drawer) ecdf(c comparison) chart {
 		all = append(all, times...)
 	}
 	scale(&ch.Data, all)
-	end := 0.0
+	start, end := 0.0, 0.0
 	if len(ch.Data.Domain) == 2 {
 		// What lies between the runs matters here, not where zero is.
 		low, high := slices.Min(all), slices.Max(all)
@@ -203,7 +203,7 @@ func (d *drawer) ecdf(c comparison) chart {
 		if !ch.Data.Log {
 			ch.Data.Domain = []float64{max(low-room, 0), high + room}
 		}
-		end = ch.Data.Domain[1]
+		start, end = ch.Data.Domain[0], ch.Data.Domain[1]
 	}
 	for _, cell := range c.cells {
 		times, failed := d.finished(cell)
@@ -219,10 +219,8 @@ func (d *drawer) ecdf(c comparison) chart {
 		for i := range ranks {
 			ranks[i] = i
 		}
-		for k, i := range sample(ranks, mostSteps) {
-			if k == 0 {
-				point(times[i], 0)
-			}
+		point(start, 0)
+		for _, i := range sample(ranks, mostSteps) {
 			point(times[i], float64(i+1)/float64(n))
 		}
 		point(end, float64(len(times))/float64(n))

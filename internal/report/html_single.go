@@ -103,7 +103,7 @@ func deliveredBy(list []lab.Level, at float64) float64 {
 func (d *drawer) waterfalls() chartGroup {
 	g := chartGroup{
 		ID: "waterfall", Title: "Waterfall of single runs",
-		Text: "Each bar is a request: connecting and TLS, waiting for the first byte, receiving. Drawn are the runs that did not end ok (three at most), and the middle run of each protocol in the comparison with the most objects.",
+		Text: "Each bar is a request: connecting and TLS, waiting for the first byte, receiving; a cross is its end where it did not end ok. Drawn are the runs that did not end ok (three at most), and the middle run of each protocol in the comparison with the most objects.",
 	}
 	for _, r := range d.chosen() {
 		if c := waterfall(r); len(c.Data.Marks) > 0 {
@@ -164,6 +164,13 @@ func waterfall(r lab.Record) chart {
 		phase("connecting", ready)
 		phase("waiting", q.StartTransfer)
 		phase("receiving", q.Total)
+		if limit := r.Run.Timeout.Seconds() - q.Start; q.Outcome == lab.Timeout && q.Total == nil {
+			if q.StartTransfer != nil {
+				phase("receiving", &limit)
+			} else {
+				phase("waiting", &limit)
+			}
+		}
 		if q.Outcome != lab.OK {
 			till := q.Start + at
 			c.Data.Boxes = append(c.Data.Boxes, datum{Label: name, X: &till, Text: fmt.Sprintf("request %s: %s", name, q.Outcome)})

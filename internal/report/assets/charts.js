@@ -13,6 +13,8 @@
   const shape = { field: "protocol", type: "nominal", scale: { domain: protocols, range: ["circle", "square", "triangle-up"] }, legend: null };
   const dash = { field: "protocol", type: "nominal", scale: { domain: protocols, range: [[6, 2], [2, 2], [1, 0]] }, legend: null };
   const tip = { field: "text", type: "nominal" };
+  // By name: Vega measures text with it, which "inherit" would make wrong.
+  const font = getComputedStyle(document.body).fontFamily;
 
   function offset(d) {
     const have = protocols.filter((p) => d.marks.some((m) => m.protocol === p));
@@ -98,13 +100,18 @@
     },
     heat(d) {
       const most = Math.max(0.5, ...d.marks.map((m) => Math.abs(m.x || 0)));
-      const x = { field: "across", type: "ordinal", sort: d.across, axis: { title: d.x, labelAngle: 0 } };
-      const y = { field: "label", type: "ordinal", sort: d.labels, axis: { title: d.y } };
+      const x = { field: "across", type: "ordinal", sort: d.across, scale: { domain: d.across }, axis: { title: d.x, labelAngle: 0, labelOverlap: true } };
+      const y = { field: "label", type: "ordinal", sort: d.labels, scale: { domain: d.labels }, axis: { title: d.y } };
+      const of = (kinds) => [{ filter: { field: "kind", oneOf: kinds } }];
+      const rect = { type: "rect", stroke: "#888888", strokeWidth: 0.5 };
       return {
         height: { step: 40 },
         layer: [
-          { mark: { type: "rect", stroke: "#888888", strokeWidth: 0.5 }, encoding: { x, y, color: { condition: { test: "datum.kind === 'claim'", field: "x", type: "quantitative", scale: { domain: [-most, 0, most], range: ["#7fb2e5", "#f4f4f4", "#f2a765"] }, legend: null }, value: "#d0d0d0" } } },
-          { mark: { type: "text", fontSize: 12, color: "#111111" }, encoding: { x, y, text: { field: "text" } } },
+          // A small difference that is claimed has a colour, too: none is between the two.
+          { mark: rect, transform: of(["claim"]), encoding: { x, y, tooltip: tip, color: { field: "x", type: "quantitative", scale: { type: "linear", domain: [-most, -1e-9, 1e-9, most], range: ["#5b9bd9", "#d9e8f7", "#fbe6cf", "#ee9645"] }, legend: null } } },
+          { mark: { ...rect, fill: "#f2e394" }, transform: of(["same"]), encoding: { x, y, tooltip: tip } },
+          { mark: { ...rect, fill: "#d0d0d0" }, transform: of(["open", "other"]), encoding: { x, y, tooltip: tip } },
+          { mark: { type: "text", fontSize: 12, fill: "#111111" }, encoding: { x, y, text: { field: "word" }, tooltip: tip } },
         ],
       };
     },
@@ -141,7 +148,7 @@
       background: null,
       ...make[d.kind](d, width),
       config: {
-        font: "inherit",
+        font,
         view: { stroke: null },
         axis: { labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", gridOpacity: 0.6 },
         legend: { labelFontSize: 12, symbolType: "square" },
