@@ -150,7 +150,7 @@ func (t *tally) line(p pair) answerLine {
 	if t.open > 0 {
 		parts = append(parts, "too little to tell "+of(t.open))
 	}
-	l.Text = strings.Join(parts, "; ") + "."
+	l.Text = together(strings.Join(parts, "; ")) + "."
 	if l.Kind == "both" {
 		l.Text += " Neither is faster everywhere."
 	}
@@ -213,7 +213,7 @@ func successes(verdicts []stats.Verdict, site lab.SiteName) (lines []answerLine)
 		if n++; n <= most {
 			lines = append(lines, answerLine{
 				Head: fmt.Sprintf("%s ends ok more often", winner(v)), Kind: "open",
-				Text: fmt.Sprintf("%s, %s: %s.", clean(v.Path), clean(v.Load), v.Why),
+				Text: fmt.Sprintf("%s, %s: %s.", clean(v.Path), clean(v.Load), clipped(oneLine(v.Why), mostSentence)),
 			})
 		}
 	}

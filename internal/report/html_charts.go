@@ -145,7 +145,7 @@ func (d *drawer) medians() chartGroup {
 		list := make([]chart, len(d.sites))
 		for i, site := range d.sites {
 			list[i] = medianChart(s, rows, site)
-			for _, m := range list[i].Data.Marks {
+			for _, m := range slices.Concat(list[i].Data.Marks, list[i].Data.Boxes) {
 				for _, v := range []*float64{m.X, m.Low, m.High} {
 					if v != nil {
 						values = append(values, *v)

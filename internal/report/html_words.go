@@ -31,7 +31,7 @@ func shownParts(parts []notePart) (list []notesShown) {
 // shownNotes are sentences, each in bounds, and how many are not shown.
 func shownNotes(notes []string) (list []string) {
 	for _, n := range notes[:min(len(notes), mostNotes)] {
-		list = append(list, clipped(oneLine(n), mostSentence))
+		list = append(list, together(clipped(oneLine(n), mostSentence)))
 	}
 	if n := len(notes) - mostNotes; n > 0 {
 		list = append(list, fmt.Sprintf("and %d more, which --format text has.", n))
@@ -51,3 +51,9 @@ func clipped(s string, most int) string {
 	}
 	return string([]rune(s)[:most-1]) + "…"
 }
+
+// together keeps a number with its sign of percent, and a pair of protocols, on one
+// line.
+func together(s string) string { return unbroken.Replace(s) }
+
+var unbroken = strings.NewReplacer(" %", "\u00a0%", " : h", "\u00a0:\u00a0h", " ms", "\u00a0ms", " s)", "\u00a0s)")
