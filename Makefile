@@ -9,7 +9,7 @@ PKG     := github.com/samewire/samewire
 LDFLAGS := -s -w -X $(PKG)/internal/site/worker.Build=$(BUILD)
 LINT_VERSION := v2.15.0
 
-.PHONY: build arms assets demo test bench netem lint fuzz smoke clean
+.PHONY: build arms assets demo test bench netem lint fuzz smoke simulate clean
 build: bin/samewire bin/samewire-virtual bin/samewire-virtual-arms
 
 bin/samewire: $(SOURCES) Makefile
@@ -58,6 +58,11 @@ test:
 	$(GO) test $(RACE) -run '$(RACED)' ./internal/cli
 	$(GO) test -count=1 -timeout 30m -skip '$(RACED)' ./internal/cli
 	$(GO) test -count=1 -timeout 30m ./internal/site/kernel
+
+# How often the statistics claim what is not so, and how often their intervals have what is:
+# the tables of docs/statistics.md, in some ten minutes. `make test` has a short version.
+simulate:
+	SAMEWIRE_SIMULATE=1 $(GO) test -count=1 -timeout 60m -v -run '^TestSimulated$$' ./internal/stats
 
 # The absolute figures, on this machine; nothing else should run meanwhile.
 bench: build

@@ -1,80 +1,88 @@
 package stats
 
 import (
-	"fmt"
+	"crypto/sha256"
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
-	"os"
-	"slices"
 	"strconv"
-	"testing"
 
 	"github.com/samewire/samewire/internal/lab"
 )
 
-// noise is how the logarithm of a run's duration scatters, about 0; +Inf is a run
-// that did not finish.
+// noise is how the logarithm of a run's duration scatters; +Inf is a run that did not
+// finish.
 type noise struct {
 	name string
 	draw func(*rand.Rand) float64
 }
 
-// noises are what measured durations look like: with a few per cent of scatter,
-// with now and then a value far off, with two levels (a lost packet that costs a
-// timeout, or none), leaning to one side, with failures by chance, and with a time
-// limit that cuts the slow ones off.
-func noises(scale float64) []noise {
-	normal := func(r *rand.Rand) float64 { return scale * r.NormFloat64() }
-	return []noise{
-		{"lognormal", normal},
-		{"heavy", func(r *rand.Rand) float64 { return scale * math.Tan(math.Pi*(r.Float64()-0.5)) }},
-		{"bimodal", func(r *rand.Rand) float64 { return normal(r)/10 + scale*float64(2*r.IntN(2)) }},
-		{"skewed", func(r *rand.Rand) float64 { return 2 * scale * r.ExpFloat64() }},
-		{"censored 20 %", failing(0.2, normal)},
-		{"censored 40 %", failing(0.4, normal)},
-		{"cut off", func(r *rand.Rand) float64 { return cutOff(normal(r), 0.52*scale) }},
-	}
+// The noises are what measured durations look like: a few per cent of scatter, now
+// and then a value far off, two levels (a lost packet that costs a timeout, or none),
+// leaning to one side, failures by chance, and a limit that cuts the slow ones off.
+var (
+	lognormal = noise{"lognormal 5 %", func(r *rand.Rand) float64 { return 0.05 * r.NormFloat64() }}
+	student   = noise{"Student t2", func(r *rand.Rand) float64 { return 0.05 * r.NormFloat64() / math.Sqrt(r.ExpFloat64()) }}
+	pareto    = noise{"Pareto 1.5", func(r *rand.Rand) float64 { return r.ExpFloat64() / 1.5 }}
+	bimodal   = noise{"bimodal 70/30", twoLevels}
+	failing5  = noise{"5 % fail", failing(0.05)}
+	failing20 = noise{"20 % fail", failing(0.2)}
+	failing40 = noise{"40 % fail", failing(0.4)}
+	cutOff    = noise{"slowest 30 % cut off", slowestFail}
+)
+
+func noises() []noise {
+	return []noise{lognormal, student, pareto, bimodal, failing5, failing20, failing40, cutOff}
 }
 
-func failing(share float64, finished func(*rand.Rand) float64) func(*rand.Rand) float64 {
+func twoLevels(r *rand.Rand) float64 {
+	x := 0.02 * r.NormFloat64()
+	if r.Float64() < 0.3 {
+		x += 0.3
+	}
+	return x
+}
+
+func failing(share float64) func(*rand.Rand) float64 {
 	return func(r *rand.Rand) float64 {
 		if r.Float64() < share {
 			return math.Inf(1)
 		}
-		return finished(r)
+		return lognormal.draw(r)
 	}
 }
 
-func cutOff(v, limit float64) float64 {
-	if v > limit {
-		return math.Inf(1)
+func slowestFail(r *rand.Rand) float64 {
+	if x := lognormal.draw(r); x <= 0.05*0.5244 { // the normal distribution's 70th percentile
+		return x
 	}
-	return v
+	return math.Inf(1)
 }
 
-// synthetic is a study whose protocols do not differ.
+// randomOf mixes the seed first: the generators of seeds that follow each other are
+// much alike, and their studies would not be independent.
+func randomOf(seed, what uint64) *rand.Rand {
+	mixed := sha256.Sum256(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, seed), what))
+	return rand.New(rand.NewChaCha8(mixed))
+}
+
+// synthetic is a study. Its protocols do not differ but for the last one of each
+// path, which takes slower times as long; 0 is as long.
 type synthetic struct {
-	paths     int
-	protocols []lab.Protocol
-	arm       bool // the first protocol is measured twice
-	reps      int  // of fixed repetitions
-	auto      *lab.Auto
-	noise     noise
-	shared    float64 // of a block's level, which all of its runs have in common
+	paths, protocols int
+	arm              bool // the first protocol is measured twice
+	reps             int
+	auto             *lab.Auto // the rule by which fewer are enough; then reps is not used
+	noise            noise
+	shared           float64 // scatter of a block's level, which all of its runs have in common
+	slower           float64
 }
 
 func (s synthetic) cells(path int) (cells []lab.Cell) {
-	for _, p := range s.protocols {
-		c := cell(p)
-		c.Site = lab.Virtual
+	for _, p := range lab.Protocols()[:s.protocols] {
+		c := lossy(virtual(cell(p)))
 		c.Path.Name = "path " + strconv.Itoa(path)
-		c.Path.Down.Loss.Share = 0.01
 		cells = append(cells, c)
-	}
-	if s.arm {
-		again := cells[0]
-		again.Arm = lab.ArmAA
-		cells = append(cells, again)
 	}
 	return cells
 }
@@ -82,44 +90,63 @@ func (s synthetic) cells(path int) (cells []lab.Cell) {
 // block carries out one repetition.
 func (s synthetic) block(r *rand.Rand, cells []lab.Cell, rep int) (records []lab.Record) {
 	level := s.shared * r.NormFloat64()
-	for _, c := range cells {
+	run := func(c lab.Cell, times float64) {
 		x := s.noise.draw(r)
 		if math.IsInf(x, 1) {
-			records = append(records, record(c, rep, 0, func(r *lab.Record) { r.Outcome = lab.Timeout }))
-			continue
+			records = append(records, record(c, rep, 1, ended(lab.Timeout)))
+			return
 		}
-		records = append(records, record(c, rep, math.Exp(level+x)))
+		records = append(records, record(c, rep, times*math.Exp(level+x)))
+	}
+	for i, c := range cells {
+		times := 1.0
+		if i == len(cells)-1 && s.slower > 0 {
+			times = s.slower
+		}
+		run(c, times)
+	}
+	if s.arm {
+		again := cells[0]
+		again.Arm = lab.ArmAA
+		run(again, 1)
 	}
 	return records
 }
 
-// run carries a study out, by its rule if it has one, and sums it up.
-func (s synthetic) run(seed uint64) (out Output, blocks int) {
-	r := rand.New(rand.NewPCG(seed, 0x5eed))
+// path carries out one comparison, by its rule if it has one.
+func (s synthetic) path(r *rand.Rand, path int) (records []lab.Record, blocks int) {
+	cells, last := s.cells(path), s.reps
+	if s.auto != nil {
+		last = s.auto.Max
+	}
+	for rep := 1; rep <= last; rep++ {
+		records = append(records, s.block(r, cells, rep)...)
+	}
+	if s.auto == nil {
+		return records, last
+	}
+	n := stopsAt(*s.auto, records)
+	return records[:n*len(records)/last], n
+}
+
+// run carries a study out and sums it up, with the mean number of blocks of a path.
+func (s synthetic) run(seed uint64) (out Output, blocks float64) {
+	r := randomOf(seed, 0x5eed)
 	var all []lab.Record
 	for path := range s.paths {
-		cells := s.cells(path)
-		var records []lab.Record
-		for rep := 1; rep <= s.last(); rep++ {
-			records = append(records, s.block(r, cells, rep)...)
-		}
-		n := s.last()
-		if s.auto != nil {
-			n = stopsAt(*s.auto, records)
-		}
-		blocks += n
-		all = append(all, records[:n*len(cells)]...)
+		records, n := s.path(r, path)
+		all = append(all, records...)
+		blocks += float64(n) / float64(s.paths)
 	}
-	return Summarise(lab.Plan{Seed: seed, Reps: s.last(), Auto: s.auto}, all, nil), blocks
-}
-
-func (s synthetic) last() int {
+	p := lab.Plan{Seed: seed, Reps: s.reps, Auto: s.auto}
 	if s.auto != nil {
-		return s.auto.Max
+		p.Reps = s.auto.Max
 	}
-	return s.reps
+	return Summarise(p, all, nil), blocks
 }
 
+// stopsAt is with how many of the blocks Enough first says yes. It does what Enough
+// does, without all the looks of before at each (TestStopsWhereEnoughSays).
 func stopsAt(rule lab.Auto, records []lab.Record) int {
 	all, blocks, _ := wholeBlocks(records)
 	for n := rule.Min; n <= blocks; n = max(n+1, int(math.Ceil(1.25*float64(n)))) {
@@ -130,6 +157,7 @@ func stopsAt(rule lab.Auto, records []lab.Record) int {
 	return rule.Max
 }
 
+// claims counts the verdicts that say of two protocols that one is faster.
 func claims(out Output) (n int) {
 	for _, v := range out.Verdicts {
 		if v.Verdict == Faster || v.Verdict == Slower {
@@ -137,33 +165,4 @@ func claims(out Output) (n int) {
 		}
 	}
 	return n
-}
-
-func TestExplore(t *testing.T) {
-	n, _ := strconv.Atoi(os.Getenv("N"))
-	two, three := []lab.Protocol{lab.H2, lab.H3}, lab.Protocols()
-	for _, scale := range []float64{0.02, 0.04, 0.1} {
-		for _, ns := range noises(scale) {
-			line := fmt.Sprintf("%5.2f %-14s", scale, ns.name)
-			for _, s := range []synthetic{
-				{paths: 1, protocols: two, auto: &lab.Auto{Width: 0.1, Min: 6, Max: 30}},
-				{paths: 1, protocols: two, arm: true, auto: &lab.Auto{Width: 0.1, Min: 6, Max: 30}},
-				{paths: 1, protocols: three, arm: true, auto: &lab.Auto{Width: 0.1, Min: 7, Max: 30}},
-			} {
-				s.noise = ns
-				s.shared = 0.1
-				bad, blocks := 0, 0
-				for seed := range uint64(n) {
-					out, b := s.run(seed)
-					if claims(out) > 0 {
-						bad++
-					}
-					blocks += b
-				}
-				line += fmt.Sprintf(" | %5.2f%% n=%4.1f", 100*float64(bad)/float64(n), float64(blocks)/float64(n))
-			}
-			fmt.Println(line)
-		}
-	}
-	_ = slices.Sort[[]int]
 }
