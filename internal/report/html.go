@@ -122,20 +122,20 @@ func newPage(in HTMLInput) (*page, error) {
 	out := in.Out
 	sections := sections(out.Cells)
 	p := &page{
-		Study: clean(out.Study), Question: clean(in.Plan.Question), Version: in.Version, Measured: out.Samewire,
+		Study: clean(out.Study), Question: sentence(in.Plan.Question), Version: clean(in.Version), Measured: clean(out.Samewire),
 		Title: clean(title(out)), Policy: policy(vega, script),
 		CSS: template.CSS(css), Vega: template.JS(vega), Script: template.JS(script), Licences: string(licences),
 		Verdicts: newVerdictTable(out.Verdicts),
 		Reasons:  shownNotes(reasons(out.Verdicts)), Terms: shownNotes(explanations(out.Verdicts, mostNotes)),
 		Legend: legend(columnsOf(out.Cells)), Flags: flagNotes(out.Cells), Protocols: protocolsOf(out.Cells),
 		Notes: shownParts(notes(out, Options{Notes: in.Notes, Papers: in.Papers, PaperMethod: in.PaperMethod})), Warnings: len(out.Warnings),
-		Repeat: repeat{Seed: out.Seed, Runs: len(in.Plan.Runs), Reps: repetitions(in.Plan), Command: in.Command, StudyText: in.Study},
+		Repeat: repeat{Seed: out.Seed, Runs: len(in.Plan.Runs), Reps: repetitions(in.Plan), Command: shown(in.Command), StudyText: shown(in.Study)},
 	}
 	p.Lead, p.Answers = answers(out.Verdicts)
 	p.Times = timeTables(sections, out.Cells)
 	p.Groups = newDrawer(in, sections).groups()
 	for _, s := range in.Pictures {
-		p.Pictures = append(p.Pictures, pictureNote{clean(s.Run), clipped(oneLine(s.Caption), mostSentence), image(s.SVG)})
+		p.Pictures = append(p.Pictures, pictureNote{clean(s.Run), sentence(s.Caption), image(s.SVG)})
 	}
 	return p, nil
 }
@@ -168,18 +168,19 @@ func repetitions(p lab.Plan) string {
 	return s
 }
 
-// countedRecords are the records that are observations, by cell, in the order of their
-// repetitions.
-func countedRecords(records []lab.Record) map[lab.Cell][]lab.Record {
+// countedRecords are the records that are observations, by cell, in the order of
+// their repetitions.
+func countedRecords(records []lab.Record) map[lab.Cell][]*lab.Record {
 	counts := stats.Counts(records)
-	by := map[lab.Cell][]lab.Record{}
-	for _, r := range records {
+	by := map[lab.Cell][]*lab.Record{}
+	for i := range records {
+		r := &records[i]
 		if counts[stats.Attempt{Run: r.Run.ID, Attempt: r.Attempt}] {
 			by[r.Run.Cell] = append(by[r.Run.Cell], r)
 		}
 	}
 	for _, list := range by {
-		slices.SortFunc(list, func(a, b lab.Record) int { return a.Run.Rep - b.Run.Rep })
+		slices.SortFunc(list, func(a, b *lab.Record) int { return a.Run.Rep - b.Run.Rep })
 	}
 	return by
 }

@@ -213,7 +213,7 @@ func successes(verdicts []stats.Verdict, site lab.SiteName) (lines []answerLine)
 		if n++; n <= most {
 			lines = append(lines, answerLine{
 				Head: fmt.Sprintf("%s ends ok more often", winner(v)), Kind: "open",
-				Text: fmt.Sprintf("%s, %s: %s.", clean(v.Path), clean(v.Load), clipped(oneLine(v.Why), mostSentence)),
+				Text: fmt.Sprintf("%s, %s: %s.", clean(v.Path), clean(v.Load), sentence(v.Why)),
 			})
 		}
 	}

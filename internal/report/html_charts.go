@@ -18,6 +18,7 @@ const (
 	mostSteps  = 200  // of one curve
 	mostWorks  = 60   // requests of one waterfall
 	mostHeats  = 12
+	mostFields = 6000 // of all heat maps
 )
 
 // chartGroup is the charts of one kind.
@@ -70,7 +71,7 @@ type datum struct {
 type drawer struct {
 	in       HTMLInput
 	sections []*section
-	records  map[lab.Cell][]lab.Record
+	records  map[lab.Cell][]*lab.Record
 	sites    []lab.SiteName
 	n        int // charts so far
 }

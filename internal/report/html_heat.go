@@ -60,8 +60,8 @@ func (d *drawer) heats() chartGroup {
 		ID: "heat", Title: "Where it pays",
 		Text: "The time of the first named protocol against the second over the two factors that this study sweeps. Blue takes less time, orange more, the deeper the more; yellow (~) is no difference shown; grey is no claim at all: ? too little to tell, ≠ not comparable.",
 	}
-	left := 0
-	m := newMatrix(d.in.Out.Verdicts)
+	left, fields := 0, 0
+	m, verdicts := newMatrix(d.in.Out.Verdicts), verdictsByPlace(d.in.Out.Verdicts)
 	for _, s := range d.sections {
 		x, y, ok := swept(s.rows)
 		if !ok {
@@ -69,12 +69,12 @@ func (d *drawer) heats() chartGroup {
 		}
 		for _, site := range d.sites {
 			for _, p := range m.pairs {
-				c := heat(s, site, p, d.in.Out.Verdicts, x, y)
-				switch {
-				case len(c.Data.Marks) == 0:
-				case len(g.Charts) == mostHeats:
+				if len(g.Charts) == mostHeats || fields+len(s.rows) > mostFields {
 					left++
-				default:
+					continue
+				}
+				if c := heat(s, site, p, verdicts, x, y); len(c.Data.Marks) > 0 {
+					fields += len(c.Data.Marks)
 					d.add(&g, c)
 				}
 			}
@@ -86,7 +86,24 @@ func (d *drawer) heats() chartGroup {
 	return g
 }
 
-func heat(s *section, site lab.SiteName, p pair, verdicts []stats.Verdict, x, y factor) chart {
+// place is where a verdict on durations holds.
+type place struct {
+	path, load string
+	site       lab.SiteName
+	pair       pair
+}
+
+func verdictsByPlace(verdicts []stats.Verdict) map[place]*stats.Verdict {
+	by := map[place]*stats.Verdict{}
+	for i := range verdicts {
+		if v := &verdicts[i]; v.Metric == lab.Duration {
+			by[place{v.Path, v.Load, v.Site, pair{v.A, v.B}}] = v
+		}
+	}
+	return by
+}
+
+func heat(s *section, site lab.SiteName, p pair, verdicts map[place]*stats.Verdict, x, y factor) chart {
 	c := chart{
 		Title: fmt.Sprintf("%s, %s: %s", p, clean(s.load.Name), site),
 		Data:  chartData{Kind: "heat", X: x.name, Y: y.name},
@@ -95,21 +112,19 @@ func heat(s *section, site lab.SiteName, p pair, verdicts []stats.Verdict, x, y 
 	rows := slices.Clone(s.rows)
 	by := func(f factor) []string {
 		slices.SortStableFunc(rows, func(a, b *row) int { return cmp.Compare(f.of(a.key.path), f.of(b.key.path)) })
-		var words []string
-		for _, r := range rows {
-			words = with(words, f.word(r.key.path))
+		all := make([]string, len(rows))
+		for i, r := range rows {
+			all[i] = f.word(r.key.path)
 		}
-		return words
+		return slices.Compact(all)
 	}
 	c.Data.Across, c.Data.Labels = by(x), by(y)
 	for _, r := range rows {
-		k := slices.IndexFunc(verdicts, func(v stats.Verdict) bool {
-			return v.Metric == lab.Duration && v.Path == r.key.path.Name && v.Load == s.load.Name && v.Site == site && (pair{v.A, v.B}) == p
-		})
-		if k < 0 {
+		found := verdicts[place{r.key.path.Name, s.load.Name, site, p}]
+		if found == nil {
 			continue
 		}
-		v := verdicts[k]
+		v := *found
 		m := datum{Label: y.word(r.key.path), Across: x.word(r.key.path), Word: mark(v), Kind: "open"}
 		switch v.Verdict {
 		case stats.NoDifference:

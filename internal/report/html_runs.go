@@ -240,9 +240,9 @@ func (d *drawer) ecdf(c comparison) chart {
 }
 
 // middle is the run of a cell whose duration is the middle one of those that ended
-// ok; where none did, the first.
-func (d *drawer) middle(c *stats.Cell) (lab.Record, bool) {
-	var ok []lab.Record
+// ok; where none did, the first; nil where there is none.
+func (d *drawer) middle(c *stats.Cell) *lab.Record {
+	var ok []*lab.Record
 	for _, r := range d.records[c.Cell] {
 		if r.Outcome == lab.OK && r.Value(lab.Duration) != nil {
 			ok = append(ok, r)
@@ -250,12 +250,12 @@ func (d *drawer) middle(c *stats.Cell) (lab.Record, bool) {
 	}
 	if len(ok) == 0 {
 		if list := d.records[c.Cell]; len(list) > 0 {
-			return list[0], true
+			return list[0]
 		}
-		return lab.Record{}, false
+		return nil
 	}
-	slices.SortFunc(ok, func(a, b lab.Record) int {
+	slices.SortFunc(ok, func(a, b *lab.Record) int {
 		return cmp.Or(cmp.Compare(*a.Value(lab.Duration), *b.Value(lab.Duration)), a.Run.Rep-b.Run.Rep)
 	})
-	return ok[(len(ok)-1)/2], true
+	return ok[(len(ok)-1)/2]
 }

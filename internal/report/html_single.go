@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/samewire/samewire/internal/lab"
 )
@@ -22,20 +23,41 @@ func (d *drawer) throughput() chartGroup {
 	}
 	left := 0
 	for _, c := range d.comparisons() {
-		if c.load.Bytes() < leastBytes {
+		if c.load.Bytes() < leastBytes || !d.delivers(c) {
 			continue
 		}
-		ch := d.throughputChart(c)
-		switch {
-		case len(ch.Data.Marks) == 0:
-		case len(g.Charts) == mostPanels:
+		if len(g.Charts) == mostPanels {
 			left++
-		default:
+			continue
+		}
+		if ch := d.throughputChart(c); len(ch.Data.Marks) > 0 {
 			d.add(&g, ch)
 		}
 	}
 	g.LeftOut = notDrawn(left)
 	return g
+}
+
+// delivers says whether it is known of any run of a comparison what was delivered.
+func (d *drawer) delivers(c comparison) bool {
+	for _, cell := range c.cells {
+		if slices.ContainsFunc(d.records[cell.Cell], func(r *lab.Record) bool { return len(deliveredOf(r)) > 1 }) {
+			return true
+		}
+	}
+	return false
+}
+
+// deliveredOf is what was delivered of a run in the direction of its bodies.
+func deliveredOf(r *lab.Record) []lab.Level {
+	usage := r.Wire.Down.Usage
+	if r.Run.Cell.Load.Upload {
+		usage = r.Wire.Up.Usage
+	}
+	if usage == nil {
+		return nil
+	}
+	return usage.Delivered
 }
 
 func (d *drawer) throughputChart(c comparison) chart {
@@ -45,18 +67,14 @@ func (d *drawer) throughputChart(c comparison) chart {
 		Alt:  "Throughput over time, " + c.name + ". The table below says when a quarter, half and three quarters were delivered.",
 	}
 	for _, cell := range c.cells {
-		r, ok := d.middle(cell)
-		if !ok {
+		r := d.middle(cell)
+		if r == nil {
 			continue
 		}
-		usage := r.Wire.Down.Usage
-		if c.load.Upload {
-			usage = r.Wire.Up.Usage
-		}
-		if usage == nil || len(usage.Delivered) < 2 {
+		list := deliveredOf(r)
+		if len(list) < 2 {
 			continue
 		}
-		list := usage.Delivered
 		end := list[len(list)-1]
 		if end.At <= 0 {
 			continue
@@ -72,7 +90,7 @@ func (d *drawer) throughputChart(c comparison) chart {
 		}
 		zero := 0.0
 		ch.Data.Marks = append(ch.Data.Marks, datum{Protocol: cell.Protocol, X: &end.At, Y: &zero})
-		row := []string{string(cell.Protocol), r.Run.ID}
+		row := []string{string(cell.Protocol), clean(r.Run.ID)}
 		for _, part := range []int64{1, 2, 3, 4} {
 			k := slices.IndexFunc(list, func(l lab.Level) bool { return l.Bytes >= (end.Bytes*part+3)/4 })
 			row = append(row, seconds(list[k].At))
@@ -114,13 +132,17 @@ func (d *drawer) waterfalls() chartGroup {
 }
 
 // chosen are the runs that are drawn one by one.
-func (d *drawer) chosen() (list []lab.Record) {
-	failed := slices.Clone(d.in.Records)
-	failed = slices.DeleteFunc(failed, func(r lab.Record) bool {
-		return r.Outcome == lab.OK || r.Outcome == lab.Unsupported || r.Outcome == lab.Invalid || len(r.Requests) == 0
+func (d *drawer) chosen() (list []*lab.Record) {
+	for i := range d.in.Records {
+		r := &d.in.Records[i]
+		if r.Outcome != lab.OK && r.Outcome != lab.Unsupported && r.Outcome != lab.Invalid && len(r.Requests) > 0 {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b *lab.Record) int {
+		return cmp.Or(a.Run.Order-b.Run.Order, a.Attempt-b.Attempt, strings.Compare(a.Run.ID, b.Run.ID))
 	})
-	slices.SortFunc(failed, func(a, b lab.Record) int { return cmp.Or(a.Run.Order-b.Run.Order, a.Attempt-b.Attempt) })
-	list = append(list, failed[:min(len(failed), 3)]...)
+	list = list[:min(len(list), 3)]
 	var most *comparison
 	for _, c := range d.comparisons() {
 		if most == nil || c.load.Objects > most.load.Objects || c.load.Objects == most.load.Objects && c.site == lab.Kernel && most.site != lab.Kernel {
@@ -131,17 +153,17 @@ func (d *drawer) chosen() (list []lab.Record) {
 		return list
 	}
 	for _, cell := range most.cells {
-		if r, ok := d.middle(cell); ok && len(r.Requests) > 0 {
+		if r := d.middle(cell); r != nil && len(r.Requests) > 0 {
 			list = append(list, r)
 		}
 	}
 	return list
 }
 
-func waterfall(r lab.Record) chart {
+func waterfall(r *lab.Record) chart {
 	cell := r.Run.Cell
 	c := chart{
-		Title: fmt.Sprintf("%s, %s, %s, %s: run %s, %s", clean(cell.Path.Name), clean(cell.Load.Name), cell.Protocol, cell.Site, r.Run.ID, r.Outcome),
+		Title: fmt.Sprintf("%s, %s, %s, %s: run %s, %s", clean(cell.Path.Name), clean(cell.Load.Name), cell.Protocol, cell.Site, clean(r.Run.ID), r.Outcome),
 		Data:  chartData{Kind: "waterfall", X: "seconds since the load's start", Y: "request"},
 		Head:  []string{"request", "start", "connected", "TLS or QUIC ready", "first byte", "last byte", "outcome"},
 	}

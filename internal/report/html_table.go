@@ -222,7 +222,7 @@ func newVerdictMark(verdicts map[pair]stats.Verdict, p pair) verdictMark {
 func newVerdictRow(v stats.Verdict) verdictRow {
 	r := verdictRow{
 		Place: clean(v.Path + ", " + v.Load), Site: string(v.Site), Pair: string(v.A) + " : " + string(v.B),
-		Metric: v.Metric, Ratio: "–", Interval: "–", P: "–", Blocks: fmt.Sprint(v.Blocks), Verdict: v.Verdict, Why: clipped(oneLine(v.Why), mostSentence),
+		Metric: v.Metric, Ratio: "–", Interval: "–", P: "–", Blocks: fmt.Sprint(v.Blocks), Verdict: v.Verdict, Why: sentence(v.Why),
 	}
 	if v.Ratio != nil {
 		r.Ratio = fmt.Sprintf("%.3g", *v.Ratio)

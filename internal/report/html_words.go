@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 )
 
 // The bounds of what a page repeats of others' words. Names are many times on a
@@ -31,7 +31,7 @@ func shownParts(parts []notePart) (list []notesShown) {
 // shownNotes are sentences, each in bounds, and how many are not shown.
 func shownNotes(notes []string) (list []string) {
 	for _, n := range notes[:min(len(notes), mostNotes)] {
-		list = append(list, together(clipped(oneLine(n), mostSentence)))
+		list = append(list, together(sentence(n)))
 	}
 	if n := len(notes) - mostNotes; n > 0 {
 		list = append(list, fmt.Sprintf("and %d more, which --format text has.", n))
@@ -39,17 +39,34 @@ func shownNotes(notes []string) (list []string) {
 	return list
 }
 
-// clean makes a name fit for one line of a page.
-func clean(s string) string { return clipped(oneLine(s), mostName) }
+// clean makes a name fit for one line of a page, and sentence a sentence.
+func clean(s string) string { return oneLine(s, mostName) }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
+func sentence(s string) string { return oneLine(s, mostSentence) }
 
-// clipped shortens what is longer than so many characters, and says so.
-func clipped(s string, most int) string {
-	if len(s) <= most || utf8.RuneCountInString(s) <= most {
-		return s
+// oneLine has at most so many characters, and shows where there were more.
+func oneLine(s string, most int) string {
+	// No more of a megabyte is looked at than can be shown.
+	rest := len(s) > 8*most
+	if rest {
+		s = strings.ToValidUTF8(s[:8*most], "")
 	}
-	return string([]rune(s)[:most-1]) + "…"
+	runes := []rune(strings.Join(strings.Fields(shown(s)), " "))
+	if len(runes) <= most && !rest {
+		return string(runes)
+	}
+	return string(runes[:min(len(runes), most-1)]) + "…"
+}
+
+// shown replaces what a terminal would obey, and what would turn the text after it
+// around (Unicode's Bidi_Control).
+func shown(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Bidi_Control, r) {
+			return '?'
+		}
+		return r
+	}, printable(s))
 }
 
 // together keeps a number with its sign of percent, and a pair of protocols, on one
