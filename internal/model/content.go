@@ -84,6 +84,10 @@ const (
 	recordOverhead = 22
 )
 
+// linuxJoins is how full Linux's segments of small h2 objects are: of 8 KiB each,
+// ten take 63 and fifty 303 segments on the wire, where 57 and 285 would do.
+const linuxJoins = 0.94
+
 func framingOf(c lab.Cell) framing {
 	ip := float64(ipv4)
 	if c.Path.Family == lab.IPv6 {
@@ -104,7 +108,14 @@ func framingOf(c lab.Cell) framing {
 		return f.alone(c.Load.Size, cut, 1)
 	}
 	f.headers, f.lead, f.first = 50, 3, ip+137
-	if c.Load.Size <= tlsRecord { // a header and one frame
+	switch {
+	case c.Load.Size > tlsRecord:
+	case c.Site == lab.Kernel:
+		// Linux joins what is written to what is not sent yet, so that objects share
+		// packets; each time it has sent all, one is not full.
+		f.packet.fill = linuxJoins * segment
+		return f
+	default: // a header and one frame
 		return f.alone(c.Load.Size-int64(f.headers), segment, 1)
 	}
 	// Frames, and the acknowledgements of window updates, split segments more.

@@ -21,6 +21,9 @@ const Rest = "rest of the model"
 // least is the smallest term that is named, in s.
 const least = 0.0005
 
+// leastRest is the smallest that is not named that is told, in s: what prints as 0.
+const leastRest = 0.00005
+
 // step makes one part of a transfer like another's, and names it.
 type step struct {
 	take func(t *transfer, from transfer)
@@ -41,13 +44,22 @@ var steps = []step{
 	{func(t *transfer, from transfer) { t.conns, t.ceiling = from.conns, from.ceiling },
 		func(a, b transfer) string { return fmt.Sprintf("connections %d against %d", a.conns, b.conns) }},
 	{func(t *transfer, from transfer) { t.initial, t.grown = from.initial, from.grown },
-		func(a, b transfer) string { return fmt.Sprintf("initial window %d against %d", a.initial, b.initial) }},
+		windows},
 	{func(t *transfer, from transfer) { t.cubic, t.beta = from.cubic, from.beta },
 		func(a, b transfer) string {
 			return fmt.Sprintf("loss response (β %.1f against %.1f)", a.response(), b.response())
 		}},
 	{func(t *transfer, from transfer) { t.patience = from.patience }, always("late losses")},
 	{func(t *transfer, from transfer) { t.paced = from.paced }, always("pacing")},
+}
+
+// windows names what the content begins with: where the initial windows are equal,
+// what the handshake has added to them.
+func windows(a, b transfer) string {
+	if a.initial == b.initial {
+		return fmt.Sprintf("window after the handshake %d against %d", a.initial+a.grown, b.initial+b.grown)
+	}
+	return fmt.Sprintf("initial window %d against %d", a.initial, b.initial)
 }
 
 // response is the β of a Reno that has the same loss ceiling: CUBIC's friendly
@@ -62,7 +74,7 @@ func (t transfer) response() float64 {
 // Explain returns the terms that make the predicted duration of a differ from
 // that of b, largest first; none where one is not predicted. They are what a
 // changes by when its parts are made b's one after the other, so they sum to the
-// difference.
+// difference, but for a rest of less than 0.05 ms.
 func (Theory) Explain(a, b lab.Cell) []Term {
 	from, to := newTransfer(a), newTransfer(b)
 	terms := []Term{}
@@ -71,7 +83,7 @@ func (Theory) Explain(a, b lab.Cell) []Term {
 	}
 	now, sound := from.duration()
 	last, alsoSound := to.duration()
-	if !sound || !alsoSound {
+	if !sound || !alsoSound || !from.settled(a, now) || !to.settled(b, last) {
 		return terms
 	}
 	t, rest := from, 0.0
@@ -85,7 +97,7 @@ func (Theory) Explain(a, b lab.Cell) []Term {
 		}
 		now = next
 	}
-	if rest += now - last; rest != 0 {
+	if rest += now - last; math.Abs(rest) >= leastRest {
 		terms = append(terms, Term{Rest, rest})
 	}
 	slices.SortStableFunc(terms, func(x, y Term) int {

@@ -28,7 +28,7 @@ func (Theory) Predict(c lab.Cell) map[string]float64 {
 		return out
 	}
 	took, sound := t.duration()
-	if !sound {
+	if !sound || !t.settled(c, took) {
 		return out
 	}
 	out[lab.Duration], out[lab.LastObject] = took, took

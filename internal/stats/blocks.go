@@ -24,12 +24,16 @@ func seriesOf(runs []lab.Record) series {
 		case r.Outcome == lab.Invalid:
 		case r.Outcome != lab.OK:
 			s[r.Run.Rep] = math.Inf(1)
-		case d != nil && !math.IsNaN(*d) && !math.IsInf(*d, 0):
+		case d != nil && sound(*d):
 			s[r.Run.Rep] = math.Log(max(*d, shortest))
 		}
 	}
 	return s
 }
+
+// grain is to what logarithms of ratios are rounded, so that equal ratios are ties in
+// the tests, whatever a logarithm's last digits: a ns in a thousand s.
+const grain = 0x1p-40
 
 // pair is the blocks in which two series both have a run.
 type pair struct {
@@ -51,7 +55,7 @@ func pairUp(a, b series) pair {
 	slices.Sort(blocks)
 	for _, block := range blocks {
 		x, y := a[block], b[block]
-		p.logs = append(p.logs, x-y) // NaN where neither ended ok
+		p.logs = append(p.logs, math.Round((x-y)/grain)*grain) // NaN where neither ended ok
 		switch failedA, failedB := math.IsInf(x, 1), math.IsInf(y, 1); {
 		case failedA && failedB:
 			p.bothFailed++

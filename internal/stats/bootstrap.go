@@ -18,6 +18,10 @@ const (
 // again with replacement (Efron, 1979). With many blocks it is the interval that
 // this tends to: the estimate is a quantile of a U-statistic, whose variance is
 // that of its projection (Serfling, 1980, section 5.5), with no need of symmetry.
+//
+// Every second draw is the one before turned over, and of an even number of averages
+// the lower middle one makes low and the upper one high: turned blocks have the turned
+// interval, so that a verdict does not depend on who is named first.
 func (w walsh) bootstrap(seed uint64, alpha float64) (low, high float64) {
 	n := len(w.x)
 	if n > manyBlocks {
@@ -25,14 +29,22 @@ func (w walsh) bootstrap(seed uint64, alpha float64) (low, high float64) {
 	}
 	r := newRedraw(w.x)
 	random := rand.NewPCG(seed, uint64(n))
-	places := make([]int, draws)
-	for i := range places {
-		r.draw(random)
-		places[i] = r.median(places[max(i-1, 0)])
+	all := n * (n + 1) / 2
+	lower, upper := make([]int, draws), make([]int, draws)
+	for i := range draws {
+		if i%2 == 0 {
+			r.draw(random)
+		} else {
+			slices.Reverse(r.times)
+		}
+		r.count()
+		lower[i] = r.place((all+1)/2, lower[max(i-1, 0)])
+		upper[i] = r.place(all/2+1, lower[i])
 	}
-	slices.Sort(places)
+	slices.Sort(lower)
+	slices.Sort(upper)
 	k := max(int(alpha/2*draws), 1)
-	return infinite(r.list[places[k-1]]), infinite(r.list[places[draws-k]])
+	return infinite(r.list[lower[k-1]]), infinite(r.list[upper[draws-k]])
 }
 
 // redraw has blocks drawn with replacement. The averages of what is drawn are
@@ -92,6 +104,10 @@ func (r *redraw) draw(random *rand.PCG) {
 			r.times[bits&math.MaxUint32*n>>32]++
 		}
 	}
+}
+
+// count sums up what was drawn.
+func (r *redraw) count() {
 	for j, t := range r.times {
 		r.before[j+1] = r.before[j] + t
 	}
@@ -109,10 +125,9 @@ func (r *redraw) atMost(i int) int {
 	return (ordered + r.before[r.below[i]]) / 2
 }
 
-// median returns where in the list the lower median of what was drawn is. It
+// place returns where in the list the k-th smallest average of what was drawn is. It
 // looks from a guess on: as many places farther as averages are missing.
-func (r *redraw) median(guess int) int {
-	k := (r.n*(r.n+1)/2 + 1) / 2
+func (r *redraw) place(k, guess int) int {
 	low, high := 0, len(r.list)-1
 	for step := 0; low < high; step++ {
 		at := max(low, min(guess, high-1))

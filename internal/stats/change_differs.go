@@ -50,6 +50,9 @@ func (m Machine) settings(n Machine) (words []string) {
 // they are.
 func (p *pairing) incomparable() string {
 	for _, c := range []*Cell{p.before, p.then} {
+		if timeless(c.Cell) {
+			return noRatio(c)
+		}
 		if c.Has(UntrustedTCP) {
 			return "packets overtake each other on this path, its MTU shrinks, or it has an outage, and this site's TCP is not to be trusted there"
 		}

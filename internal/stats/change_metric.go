@@ -78,8 +78,13 @@ func (p *pairing) metric(m lab.Sample) (changeTest, MetricChange, bool) {
 		t.test = test{p: t.shift.p, least: leastRankSum(t.fresh.n(), t.old.n())}
 		t.floor, c.Resolution = p.floor(m.Metric)
 	}
+	if none(c.Old) || none(c.New) {
+		c.Ratio, c.Low, c.High = nil, nil, nil // to nothing there is no ratio
+	}
 	return t, c, true
 }
+
+func none(v *float64) bool { return v != nil && *v == 0 }
 
 // seed is that of a metric's bootstraps.
 func (p *pairing) seed(metric string) uint64 {

@@ -88,11 +88,13 @@ func value(metric string, bad float64) *float64 {
 	if higherIsBetter(metric) {
 		bad = -bad
 	}
-	if math.IsInf(bad, 0) {
+	switch {
+	case math.IsInf(bad, 0):
 		return nil
+	case bad <= math.Log(shortest): // values below it count as it, and were 0
+		return new(float64)
 	}
-	v := math.Exp(bad)
-	return &v
+	return finite(math.Exp(bad))
 }
 
 // shift is an interval of the logarithm of new badness over old: above 0 is worse.

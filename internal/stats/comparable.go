@@ -12,6 +12,11 @@ import (
 // The words name no values of the pair, so that reports can say them once.
 func incomparable(a, b *Cell) string {
 	for _, c := range []*Cell{a, b} {
+		if why := noRatio(c); why != "" {
+			return why
+		}
+	}
+	for _, c := range []*Cell{a, b} {
 		switch {
 		case c.Has(UntrustedTCP):
 			return "packets overtake each other on this path, its MTU shrinks, or it has an outage, and this site's TCP is not to be trusted there"

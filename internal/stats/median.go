@@ -48,12 +48,15 @@ func values(metric string, runs []lab.Record) (finished []float64, ok, n int) {
 			continue
 		}
 		ok++
-		if v := r.Value(metric); v != nil && !math.IsNaN(*v) && !math.IsInf(*v, 0) {
+		if v := r.Value(metric); v != nil && sound(*v) {
 			finished = append(finished, *v)
 		}
 	}
 	return finished, ok, n
 }
+
+// sound says that a value can have been measured: all metrics are 0 or more.
+func sound(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }
 
 // restrictedMean is the mean of n runs, each cut off at the limit, those that did
 // not finish taken as the limit: what it is at least. It is there where a median

@@ -94,11 +94,18 @@ func (s span) reach() float64 {
 
 // ratio leaves the logarithms; nil where that has no finite value.
 func ratio(log float64) *float64 {
-	r := math.Exp(log)
-	if math.IsInf(r, 0) || math.IsNaN(r) || math.IsInf(log, -1) {
+	if math.IsInf(log, -1) {
 		return nil
 	}
-	return &r
+	return finite(math.Exp(log))
+}
+
+// finite is nil for what JSON has no number for.
+func finite(v float64) *float64 {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return nil
+	}
+	return &v
 }
 
 // settled returns the blocks in order, those in which neither finished as ties.

@@ -63,7 +63,7 @@ type Summary struct {
 func (m Method) Summary(values []float64) (s Summary, ok bool) {
 	x := slices.Clone(values)
 	slices.Sort(x)
-	x = slices.DeleteFunc(x, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	x = slices.DeleteFunc(x, func(v float64) bool { return !sound(v) })
 	n := len(x)
 	if n == 0 {
 		return Summary{}, false
@@ -85,8 +85,7 @@ func (m Method) Summary(values []float64) (s Summary, ok bool) {
 		for _, v := range x {
 			squares += (v - s.Mean) * (v - s.Mean)
 		}
-		sd := math.Sqrt(squares / float64(len(x)-1))
-		s.SD = &sd
+		s.SD = finite(math.Sqrt(squares / float64(len(x)-1)))
 	}
 	return s, true
 }

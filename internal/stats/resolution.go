@@ -23,7 +23,7 @@ func (s *study) resolution(cells []*Cell) (r Resolution, f floor, ok bool) {
 		again := c.Cell
 		again.Arm = lab.ArmAA
 		second, measured := s.series[again]
-		if !measured {
+		if !measured || noRatio(c) != "" {
 			continue
 		}
 		p := pairUp(s.series[c.Cell], second)

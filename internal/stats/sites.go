@@ -73,10 +73,10 @@ func excessOf(here, protocol *Cell) (excess float64, ok bool) {
 		return 0, false
 	}
 	mine, its := here.Statistic(lab.Duration).Median, protocol.Statistic(lab.Duration).Median
-	if mine == nil || its == nil || *its <= 0 {
+	if mine == nil || its == nil || *its < shortest {
 		return 0, false
 	}
-	return *mine / *its - 1, true
+	return *mine / *its - 1, !math.IsInf(*mine / *its, 0)
 }
 
 // difference is the median time of a minus that of b, in s; nil where one is not
@@ -89,8 +89,7 @@ func difference(a, b *Cell) *float64 {
 	if x == nil || y == nil {
 		return nil
 	}
-	d := *x - *y
-	return &d
+	return finite(*x - *y)
 }
 
 // parts splits a difference here into what protocol time has of it, and the rest.
@@ -99,7 +98,7 @@ func (s *study) parts(v *Verdict, a, b *Cell) {
 	v.ProtocolPart = difference(s.twin(a), s.twin(b))
 	if v.Difference != nil && v.ProtocolPart != nil {
 		rest := *v.Difference - *v.ProtocolPart
-		v.MachinePart = &rest
+		v.MachinePart = finite(rest)
 	} else {
 		v.ProtocolPart = nil
 	}

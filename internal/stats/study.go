@@ -44,7 +44,7 @@ func (s *study) predict() {
 		predicted := s.theory.Predict(c.Cell)
 		for j := range c.Statistics {
 			if v, ok := predicted[c.Statistics[j].Metric]; ok {
-				c.Statistics[j].Predicted = &v
+				c.Statistics[j].Predicted = finite(v)
 			}
 		}
 	}

@@ -23,7 +23,7 @@ func (s *study) terms(a, b *Cell) []Term {
 	measured := s.measured(a, b)
 	if s.theory != nil {
 		for _, t := range s.theory.Explain(a.Cell, b.Cell) {
-			if !slices.ContainsFunc(measured, func(m Term) bool { return kind(m) == kind(t) }) {
+			if finite(t.Seconds) != nil && !slices.ContainsFunc(measured, func(m Term) bool { return kind(m) == kind(t) }) {
 				out = append(out, t)
 			}
 		}
@@ -33,8 +33,12 @@ func (s *study) terms(a, b *Cell) []Term {
 	return out
 }
 
-// kind is what a term is about: its words up to the first number.
+// kind is what a term is about: its words up to the first number. Another congestion
+// control is what theory calls another response to losses.
 func kind(t Term) string {
+	if strings.HasPrefix(t.What, "loss response") {
+		return "congestion control"
+	}
 	if i := strings.IndexAny(t.What, "0123456789:("); i > 0 {
 		return strings.TrimSpace(t.What[:i])
 	}

@@ -118,7 +118,7 @@ func (s *study) duration(a, b *Cell, f floor) *trial {
 	t.floor = f
 	s.parts(&t.v, a, b)
 	t.v.Terms = s.terms(a, b)
-	if !Exact(a.Cell) || len(t.pair.logs) == 0 {
+	if noRatio(a)+noRatio(b) == "" && (!Exact(a.Cell) || len(t.pair.logs) == 0) {
 		t.measure(seedOf(s.plan.Seed, name(a.Cell), name(b.Cell)))
 	}
 	switch why := incomparable(a, b); {
@@ -222,7 +222,8 @@ func (t *trial) exact() {
 		t.v.Why = t.why(false)
 	default:
 		r := *x.Median / *y.Median
-		t.v.Ratio, t.v.Low, t.v.High = &r, &r, &r
+		t.v.Ratio = finite(r)
+		t.v.Low, t.v.High = t.v.Ratio, t.v.Ratio
 		t.settle(NoDifference, "")
 		apart := *x.Worst < *y.Best || *y.Worst < *x.Best
 		if math.Abs(r-1) > leastExact && apart {
