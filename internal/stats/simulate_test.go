@@ -139,7 +139,7 @@ func claims(out Output) (n int) {
 	return n
 }
 
-func testExplore(t *testing.T) {
+func TestExplore(t *testing.T) {
 	n, _ := strconv.Atoi(os.Getenv("N"))
 	two, three := []lab.Protocol{lab.H2, lab.H3}, lab.Protocols()
 	for _, scale := range []float64{0.02, 0.04, 0.1} {
