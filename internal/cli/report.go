@@ -81,6 +81,9 @@ Exit status: 0 done; 1 the folder cannot be read; 2 wrong usage.`,
 
 func reportFolder(s streams, o reportOptions, dir string) (err error) {
 	if o.json {
+		if o.format != formatText && o.format != formatJSON {
+			return exit(exitUsage, fmt.Errorf("--json and --format %s: want one of them", o.format))
+		}
 		o.format = formatJSON
 	}
 	if !slices.Contains(formats, o.format) {
@@ -154,13 +157,7 @@ func (l loaded) write(name, format string) (err error) {
 	if err := l.print(&b, format); err != nil {
 		return err
 	}
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		if err := os.WriteFile(name, b.Bytes(), 0); err != nil {
-			return fmt.Errorf("write report: %w", err)
-		}
-		return nil
-	}
-	if err := store.WriteFile(name, b.Bytes()); err != nil {
+	if err := writeWhole(name, b.Bytes()); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
