@@ -2,7 +2,7 @@
 # Everything is built from this folder; nothing is installed on the machine.
 
 GO      ?= go
-SOURCES := $(shell find cmd internal arms \( -name '*.go' ! -name '*_test.go' \) -o -name '*.yaml' -o -name '*.patch' -o -path '*/report/assets/*' ! -name '*.mjs' ! -name 'package*' 2>/dev/null) go.mod go.sum
+SOURCES := $(shell find cmd internal arms \( -name '*.go' ! -name '*_test.go' \) -o -name '*.yaml' -o -name '*.patch' -o -path '*/assets/*' -type f 2>/dev/null) go.mod go.sum
 # One name for the sources of all programs: samewire refuses a worker of another build.
 BUILD   := $(shell cat $(SOURCES) | { sha256sum 2>/dev/null || shasum -a 256; } | cut -c1-12)
 PKG     := github.com/samewire/samewire
@@ -26,14 +26,15 @@ bin/samewire-virtual-arms: $(SOURCES) Makefile
 	$(GO) run ./arms bin/arms
 	CGO_ENABLED=0 $(GO) build -modfile bin/arms/samewire.mod -tags faketime,arms -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/samewire
 
-# What draws the charts of HTML reports, from npm's packages as the lock file pins them: the same
-# bytes each time. What it makes is committed, so that only a change of them needs Node.
+# What draws the charts of HTML reports, from npm at the versions of package-lock.json. The result
+# is committed, with its licences: only who changes these versions needs npm. The same versions give
+# the same bytes.
 ASSETS := internal/report/assets
 assets:
 	rm -rf bin/assets
 	mkdir -p bin/assets
-	cp $(ASSETS)/package.json $(ASSETS)/package-lock.json $(ASSETS)/build.mjs $(ASSETS)/vega.entry.js bin/assets
-	cd bin/assets && npm ci --no-audit --no-fund && node build.mjs
+	cp $(addprefix $(ASSETS)/,package.json package-lock.json build.mjs vega.entry.js) bin/assets
+	cd bin/assets && npm ci --ignore-scripts --no-audit --no-fund && node build.mjs
 	cp bin/assets/vega.min.js bin/assets/LICENSES.txt $(ASSETS)
 
 demo: build

@@ -10,10 +10,13 @@ import (
 
 // sayNext says how many runs' packets a folder has, and how to look into runs.
 func sayNext(say func(string), folder *store.Folder) {
-	records, _, err := folder.Records()
-	if err != nil {
-		return // the report has said so
+	if records, _, err := folder.Records(); err == nil { // else the report has said so
+		sayNextOf(say, folder, records)
 	}
+}
+
+// sayNextOf is sayNext for who has read the folder's records: they may be many.
+func sayNextOf(say func(string), folder *store.Folder, records []lab.Record) {
 	n := 0
 	for _, r := range records {
 		if hasCapture(r) {

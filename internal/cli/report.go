@@ -120,7 +120,7 @@ func reportFolder(s streams, o reportOptions, dir string) (err error) {
 	} else if err := l.write(o.output, o.format); err != nil {
 		return exit(exitFailed, err)
 	}
-	sayNext(func(what string) { fmt.Fprintln(s.err, what) }, l.folder)
+	sayNextOf(func(what string) { fmt.Fprintln(s.err, what) }, l.folder, l.records)
 	return nil
 }
 

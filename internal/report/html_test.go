@@ -287,3 +287,50 @@ func BenchmarkHTML(b *testing.B) {
 		})
 	}
 }
+
+// What a screen reader needs: each head of a table says what it is the head of, each
+// picture has words, and each chart its values as a table; what is referred to is there
+// once.
+func TestHTMLForScreenReaders(t *testing.T) {
+	page := skeleton(htmlOf(t, small.input()))
+	ids := map[string]int{}
+	for _, m := range regexp.MustCompile(`\sid="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if ids[m[1]]++; ids[m[1]] > 1 {
+			t.Errorf("two elements are called %s", m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile(`(?:aria-labelledby="|href="#)([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		if ids[m[1]] == 0 {
+			t.Errorf("there is no %s", m[1])
+		}
+	}
+	for element, wants := range map[string][]string{
+		`<th[ >][^>]*>`:  {`scope="(col|row|colgroup|rowgroup)"`},
+		`<img[^>]*>`:     {`alt="[^"]+`},
+		`<html[^>]*>`:    {`lang="en"`},
+		`<section[^>]*>`: {`aria-labelledby="`},
+		`<div class="(chart|scroll|picture)"[^>]*>`: {`role="(img|region)"`, `aria-label="[^"]+`},
+	} {
+		found := regexp.MustCompile(element).FindAllString(page, -1)
+		if len(found) == 0 {
+			t.Errorf("no %s", element)
+		}
+		for _, tag := range found {
+			for _, want := range wants {
+				if !regexp.MustCompile(want).MatchString(tag) {
+					t.Errorf("%s: no %s", tag, want)
+				}
+			}
+		}
+	}
+	for _, figure := range regexp.MustCompile(`(?s)<figure.*?</figure>`).FindAllString(page, -1) {
+		if !strings.Contains(figure, "<figcaption>") || strings.Contains(figure, `class="chart"`) && !strings.Contains(figure, "<table>") {
+			t.Errorf("no caption, or no table: %.300s", figure)
+		}
+	}
+	for _, part := range []string{"<header>", "<nav aria-label=", `<main id="main">`, "<footer>", `class="skip" href="#main"`} {
+		if strings.Count(page, part) != 1 {
+			t.Errorf("%d of %s", strings.Count(page, part), part)
+		}
+	}
+}

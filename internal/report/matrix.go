@@ -245,7 +245,7 @@ func (m *matrix) widths() (label, site int, columns map[pair]int) {
 // what the success counts show.
 func reasons(verdicts []stats.Verdict) (out []string) {
 	var order []string
-	places := map[string][]string{}
+	places := map[string]*once{}
 	for _, v := range verdicts {
 		reason := ""
 		switch {
@@ -261,11 +261,12 @@ func reasons(verdicts []stats.Verdict) (out []string) {
 		}
 		if places[reason] == nil {
 			order = append(order, reason)
+			places[reason] = &once{}
 		}
-		places[reason] = with(places[reason], fmt.Sprintf("%s/%s %s %s", v.Path, v.Load, v.Site, pair{v.A, v.B}))
+		places[reason].add(fmt.Sprintf("%s/%s %s %s", v.Path, v.Load, v.Site, pair{v.A, v.B}))
 	}
 	for _, reason := range order {
-		out = append(out, reason+": "+some(places[reason], 4))
+		out = append(out, reason+": "+some(places[reason].words, 4))
 	}
 	return out
 }

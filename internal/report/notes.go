@@ -114,17 +114,20 @@ func examples(failures []stats.Failure, o lab.Outcome) string {
 type said struct {
 	stacks    bool // there are several, so that a place needs more than path and load
 	sentences []string
-	places    map[string]map[lab.SiteName][]string
-	all       map[lab.SiteName][]string // every place of a site
+	places    map[string]map[lab.SiteName]*once
+	all       map[lab.SiteName]*once // every place of a site
 }
 
 func newSaid(cells []stats.Cell) *said {
-	s := &said{places: map[string]map[lab.SiteName][]string{}, all: map[lab.SiteName][]string{}}
+	s := &said{places: map[string]map[lab.SiteName]*once{}, all: map[lab.SiteName]*once{}}
 	for _, c := range cells {
 		s.stacks = s.stacks || c.Stack.CC != cells[0].Stack.CC
 	}
 	for _, c := range cells {
-		s.all[c.Site] = with(s.all[c.Site], s.place(c))
+		if s.all[c.Site] == nil {
+			s.all[c.Site] = &once{}
+		}
+		s.all[c.Site].add(s.place(c))
 	}
 	return s
 }
@@ -137,6 +140,23 @@ func (s *said) place(c stats.Cell) string {
 	return p
 }
 
+// once holds words in the order in which they came, each once; there may be many.
+type once struct {
+	words []string
+	has   map[string]bool
+}
+
+func (o *once) add(s string) {
+	if o.has[s] {
+		return
+	}
+	if o.has == nil {
+		o.has = map[string]bool{}
+	}
+	o.has[s] = true
+	o.words = append(o.words, s)
+}
+
 func with(list []string, s string) []string {
 	if slices.Contains(list, s) {
 		return list
@@ -147,9 +167,12 @@ func with(list []string, s string) []string {
 func (s *said) add(sentence string, c stats.Cell) {
 	if s.places[sentence] == nil {
 		s.sentences = append(s.sentences, sentence)
-		s.places[sentence] = map[lab.SiteName][]string{}
+		s.places[sentence] = map[lab.SiteName]*once{}
 	}
-	s.places[sentence][c.Site] = with(s.places[sentence][c.Site], s.place(c))
+	if s.places[sentence][c.Site] == nil {
+		s.places[sentence][c.Site] = &once{}
+	}
+	s.places[sentence][c.Site].add(s.place(c))
 }
 
 // lines writes each sentence after the sites for which it holds, and before the
@@ -160,12 +183,12 @@ func (s *said) lines() (out []string) {
 		sites := map[string][]string{}
 		for _, site := range lab.SiteNames() {
 			places := s.places[sentence][site]
-			if len(places) == 0 {
+			if places == nil {
 				continue
 			}
 			tail := ""
-			if len(places) < len(s.all[site]) {
-				tail = " (" + some(places, 6) + ")"
+			if len(places.words) < len(s.all[site].words) {
+				tail = " (" + some(places.words, 6) + ")"
 			}
 			tails = with(tails, tail)
 			sites[tail] = append(sites[tail], string(site))
