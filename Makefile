@@ -2,14 +2,14 @@
 # Everything is built from this folder; nothing is installed on the machine.
 
 GO      ?= go
-SOURCES := $(shell find cmd internal arms \( -name '*.go' ! -name '*_test.go' \) -o -name '*.yaml' -o -name '*.patch' 2>/dev/null) go.mod go.sum
+SOURCES := $(shell find cmd internal arms \( -name '*.go' ! -name '*_test.go' \) -o -name '*.yaml' -o -name '*.patch' -o -path '*/report/assets/*' ! -name '*.mjs' ! -name 'package*' 2>/dev/null) go.mod go.sum
 # One name for the sources of all programs: samewire refuses a worker of another build.
 BUILD   := $(shell cat $(SOURCES) | { sha256sum 2>/dev/null || shasum -a 256; } | cut -c1-12)
 PKG     := github.com/samewire/samewire
 LDFLAGS := -s -w -X $(PKG)/internal/site/worker.Build=$(BUILD)
 LINT_VERSION := v2.15.0
 
-.PHONY: build arms demo test simulate bench netem lint fuzz smoke clean
+.PHONY: build arms assets demo test bench netem lint fuzz smoke simulate clean
 build: bin/samewire bin/samewire-virtual bin/samewire-virtual-arms
 
 bin/samewire: $(SOURCES) Makefile
@@ -25,6 +25,16 @@ arms: bin/samewire-virtual-arms
 bin/samewire-virtual-arms: $(SOURCES) Makefile
 	$(GO) run ./arms bin/arms
 	CGO_ENABLED=0 $(GO) build -modfile bin/arms/samewire.mod -tags faketime,arms -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/samewire
+
+# What draws the charts of HTML reports, from npm's packages as the lock file pins them: the same
+# bytes each time. What it makes is committed, so that only a change of them needs Node.
+ASSETS := internal/report/assets
+assets:
+	rm -rf bin/assets
+	mkdir -p bin/assets
+	cp $(ASSETS)/package.json $(ASSETS)/package-lock.json $(ASSETS)/build.mjs $(ASSETS)/vega.entry.js bin/assets
+	cd bin/assets && npm ci --no-audit --no-fund && node build.mjs
+	cp bin/assets/vega.min.js bin/assets/LICENSES.txt $(ASSETS)
 
 demo: build
 	bin/samewire run

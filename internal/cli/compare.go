@@ -81,6 +81,9 @@ func metricList() string {
 
 func compareFolders(s streams, o compareOptions, old, fresh string) error {
 	if o.json {
+		if o.format != formatText && o.format != formatJSON {
+			return exit(exitUsage, fmt.Errorf("--json and --format %s: want one of them", o.format))
+		}
 		o.format = formatJSON
 	}
 	if !slices.Contains(compareFormats, o.format) {
@@ -102,7 +105,7 @@ func compareFolders(s streams, o compareOptions, old, fresh string) error {
 	if err != nil {
 		return exit(exitUsage, err)
 	}
-	changes.Warnings = slices.Concat(changes.Warnings, warnings, more)
+	changes.Warnings = append(append(changes.Warnings, warnings...), more...) // never null
 	if err := writeChanges(s.out, changes, o); err != nil {
 		return exit(exitFailed, err)
 	}
@@ -218,5 +221,16 @@ func judge(changes stats.Changes) error {
 			return exit(exitUsage, fmt.Errorf("--fail-if %q: it could be looked at in no cell: none that is comparable has that value in both folders", t.Threshold))
 		}
 	}
+	if n := len(changes.Unmeasured); n > 0 && len(changes.Thresholds) > 0 {
+		return exit(exitUsage, fmt.Errorf("--fail-if: nothing was measured in %s that %s was to measure and %s has (the first: %s)",
+			howManyCells(n), changes.New.Name, changes.Old.Name, changes.Unmeasured[0]))
+	}
 	return nil
+}
+
+func howManyCells(n int) string {
+	if n == 1 {
+		return "1 cell"
+	}
+	return fmt.Sprintf("%d cells", n)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,7 +27,7 @@ const (
 	formatBench    = "bench"
 )
 
-var formats = []string{formatText, formatMarkdown, formatCSV, formatJSON, formatBench}
+var formats = []string{formatText, formatMarkdown, formatCSV, formatJSON, formatBench, formatHTML}
 
 // loaded is what a report is made from.
 type loaded struct {
@@ -57,6 +58,10 @@ are needed, and any machine will do.
   json   what scripts rely on (docs/format.md, docs/output.schema.json)
   bench  Go benchmark lines, for benchstat: a run that failed takes the time
          limit, and counts in the unit "failed"
+  html   one page with pictures that needs nothing else to be read, and no network;
+         without -o it is written into the folder, as report.html
+
+docs/report.md says what each is for, and shows it.
 
 Exit status: 0 done; 1 the folder cannot be read; 2 wrong usage.`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -69,13 +74,16 @@ Exit status: 0 done; 1 the folder cannot be read; 2 wrong usage.`,
 	}
 	c.Flags().BoolVar(&o.json, "json", false, "the same as --format json")
 	c.Flags().StringVar(&o.format, "format", formatText, strings.Join(formats, ", "))
-	c.Flags().StringVar(&o.method, "method", "", "text and md: show beside the medians what a method of papers makes of the runs: tukey, mean-sd or fastest-20")
+	c.Flags().StringVar(&o.method, "method", "", "text, md and html: show beside the medians what a method of papers makes of the runs: tukey, mean-sd or fastest-20")
 	c.Flags().StringVarP(&o.output, "output", "o", "", "write the report to this file, not to standard output")
 	return c
 }
 
-func reportFolder(s streams, o reportOptions, dir string) error {
+func reportFolder(s streams, o reportOptions, dir string) (err error) {
 	if o.json {
+		if o.format != formatText && o.format != formatJSON {
+			return exit(exitUsage, fmt.Errorf("--json and --format %s: want one of them", o.format))
+		}
 		o.format = formatJSON
 	}
 	if !slices.Contains(formats, o.format) {
@@ -83,12 +91,11 @@ func reportFolder(s streams, o reportOptions, dir string) error {
 	}
 	var method stats.Method
 	if o.method != "" {
-		var err error
 		if method, err = stats.ParseMethod(o.method); err != nil {
 			return exit(exitUsage, fmt.Errorf("--method: %w", err))
 		}
-		if o.format != formatText && o.format != formatMarkdown {
-			return exit(exitUsage, fmt.Errorf("--method: only with --format %s or %s", formatText, formatMarkdown))
+		if o.format != formatText && o.format != formatMarkdown && o.format != formatHTML {
+			return exit(exitUsage, fmt.Errorf("--method: only with --format %s, %s or %s", formatText, formatMarkdown, formatHTML))
 		}
 	}
 	l, err := readFolder(dir)
@@ -97,6 +104,15 @@ func reportFolder(s streams, o reportOptions, dir string) error {
 	}
 	l.method = method
 	defer func() { _ = l.folder.Close() }()
+	if o.format == formatHTML && o.output == "" {
+		// A terminal has no use for a page.
+		o.output = filepath.Join(dir, htmlFile)
+		defer func() {
+			if err == nil {
+				fmt.Fprintln(s.err, "report: "+o.output)
+			}
+		}()
+	}
 	if o.output == "" {
 		if err := l.print(s.out, o.format); err != nil {
 			return exit(exitFailed, err)
@@ -141,13 +157,7 @@ func (l loaded) write(name, format string) (err error) {
 	if err := l.print(&b, format); err != nil {
 		return err
 	}
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		if err := os.WriteFile(name, b.Bytes(), 0); err != nil {
-			return fmt.Errorf("write report: %w", err)
-		}
-		return nil
-	}
-	if err := store.WriteFile(name, b.Bytes()); err != nil {
+	if err := writeWhole(name, b.Bytes()); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
@@ -162,6 +172,8 @@ func (l loaded) print(w io.Writer, format string) error {
 		return report.CSV(w, l.out, l.records)
 	case formatBench:
 		return report.Bench(w, l.out, l.records)
+	case formatHTML:
+		return l.html(w)
 	}
 	o := terminalOptions(w)
 	o.Question = l.plan.Question

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/samewire/samewire/internal/store"
 )
 
 // A diagram takes the place of the file that was there as a whole: who has that
@@ -43,5 +45,41 @@ func TestDiagramsAreWrittenWhole(t *testing.T) {
 	}
 	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
 		t.Errorf("%s is %v now, %v", os.DevNull, info, err)
+	}
+}
+
+// What a record folder is made of is not written over, whatever it is called by.
+func TestRecordsAreNotWrittenOver(t *testing.T) {
+	dir := t.TempDir()
+	wire := filepath.Join(dir, store.WireFolder)
+	if err := os.Mkdir(wire, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	own := []string{store.PlanFile, store.RecordsFile, store.StudyFile, store.EnvironmentFile, filepath.Join(store.WireFolder, "x.pcapng")}
+	for _, name := range own {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("kept"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(filepath.Join(dir, store.RecordsFile), link); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(own, link) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		if err := writeWhole(name, []byte("x")); err == nil || !strings.Contains(err.Error(), "part of a record folder") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if b, err := os.ReadFile(name); err != nil || string(b) != "kept" {
+			t.Errorf("%s has %q, %v", name, b, err)
+		}
+	}
+	if err := writeWhole(filepath.Join(dir, "report.html"), []byte("x")); err != nil {
+		t.Error(err)
+	}
+	if err := writeWhole(filepath.Join(t.TempDir(), store.PlanFile), []byte("x")); err != nil {
+		t.Errorf("elsewhere: %v", err)
 	}
 }

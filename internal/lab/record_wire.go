@@ -99,6 +99,9 @@ type Usage struct {
 	// connections together; null where acknowledgements cannot be read.
 	InFlightPeak *int64  `json:"in_flight_peak"`
 	InFlight     []Level `json:"in_flight"` // over time, at most 64 points
+	// Delivered is payload bytes delivered to the other host so far, what came
+	// again included; at most 64 points. Null where not every packet was kept.
+	Delivered []Level `json:"delivered"`
 }
 
 // Level is a level from a time on.

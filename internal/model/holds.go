@@ -49,7 +49,8 @@ func knownMTU(p lab.Path) bool {
 
 // known says that something is predicted of the cell at all.
 func known(c lab.Cell) bool {
-	return plain(c.Path) && knownMTU(c.Path) && c.Load.Objects > 0 && c.Load.Idle == 0 &&
+	return plain(c.Path) && knownMTU(c.Path) && c.Load.Objects > 0 && c.Load.Size >= 0 && c.Load.For(c.Protocol) > 0 && c.Load.Idle == 0 &&
+		(c.Protocol == lab.H3 || c.Stack.InitCwnd > 0) &&
 		(c.Path.RTT() > 0 || c.Path.Up.Limited() || c.Path.Down.Limited())
 }
 

@@ -29,6 +29,8 @@ type notePart struct {
 	notes []string
 }
 
+const warningsHead = "Warnings"
+
 // notes are what has to be known of a table; parts without a note are left out.
 func notes(out stats.Output, o Options) (parts []notePart) {
 	for _, part := range []notePart{
@@ -38,7 +40,7 @@ func notes(out stats.Output, o Options) (parts []notePart) {
 		{"Resolution", resolutions(out.Resolutions)},
 		{"Sites", agreements(out.Agreements)},
 		{"Noted", slices.Concat(conditions(out.Cells), waiting(out.Cells), lateness(out.Cells), o.Notes)},
-		{"Warnings", out.Warnings},
+		{warningsHead, out.Warnings},
 	} {
 		if len(part.notes) > 0 {
 			parts = append(parts, part)

@@ -39,7 +39,8 @@ func Compare(old, fresh Measured, thresholds []Threshold, strict bool) (Changes,
 	both, onlyOld, onlyNew := match(before, after)
 	c := Changes{
 		Old: before.origin(), New: after.origin(), Strict: strict,
-		Thresholds: []ThresholdCount{}, Cells: []Change{}, OnlyOld: names(onlyOld), OnlyNew: names(onlyNew), Warnings: []string{},
+		Thresholds: []ThresholdCount{}, Cells: []Change{}, OnlyOld: names(onlyOld), OnlyNew: names(onlyNew),
+		Unmeasured: unmeasured(before, after), Warnings: []string{},
 	}
 	if len(both) == 0 {
 		return c, fmt.Errorf("compare %s (%d cells of study %q) with %s (%d of %q): %w",
@@ -83,6 +84,23 @@ func names(cells []Cell) []CellName {
 	return list
 }
 
+// unmeasured are the cells of which old has observations, and fresh none although its
+// plan has them: a gate that looked at the others alone would pass where nothing was
+// measured.
+func unmeasured(old, fresh *half) []CellName {
+	list := []CellName{}
+	planned := map[lab.Cell]bool{}
+	for _, r := range fresh.Plan.Runs {
+		planned[r.Cell] = true
+	}
+	for _, c := range old.cells {
+		if planned[c.Cell] && len(old.runs[c.Cell]) > 0 && len(fresh.runs[c.Cell]) == 0 {
+			list = append(list, nameOf(c.Cell))
+		}
+	}
+	return list
+}
+
 // half is one side, by cell.
 type half struct {
 	Measured
@@ -107,7 +125,7 @@ func newHalf(m Measured) *half {
 	}
 	for c, records := range byCell {
 		cell, runs, _ := summariseCell(c, records)
-		h.runs[c] = slices.DeleteFunc(runs, func(r lab.Record) bool { return r.Outcome == lab.Invalid })
+		h.runs[c] = slices.DeleteFunc(runs, lab.Record.Late)
 		switch c.Arm {
 		case "":
 			h.cells = append(h.cells, cell)

@@ -16,7 +16,9 @@ type Changes struct {
 	Cells      []Change         `json:"cells"` // that both folders have
 	OnlyOld    []CellName       `json:"only_old"`
 	OnlyNew    []CellName       `json:"only_new"`
-	Warnings   []string         `json:"warnings"`
+	// Unmeasured are cells that OLD has and NEW planned, but has no observation of.
+	Unmeasured []CellName `json:"unmeasured"`
+	Warnings   []string   `json:"warnings"`
 }
 
 // Origin is where one side of a comparison comes from.

@@ -53,7 +53,7 @@ func TestFormatPageIsComplete(t *testing.T) {
 
 // fullWire has one of everything that a wire can have.
 func fullWire() lab.Wire {
-	way := lab.WireWay{LossRuns: []lab.LossRun{{}}, Usage: &lab.Usage{InFlight: []lab.Level{{}}}, Bursts: &lab.Bursts{}}
+	way := lab.WireWay{LossRuns: []lab.LossRun{{}}, Usage: &lab.Usage{InFlight: []lab.Level{{}}, Delivered: []lab.Level{{}}}, Bursts: &lab.Bursts{}}
 	return lab.Wire{
 		Up: way, Down: way, Causes: []lab.Cause{{}}, Stalls: []lab.Stall{{Timers: []lab.Timer{{}}}},
 		Conversations: []lab.Conversation{{Handshake: &lab.Handshake{}, QUIC: &lab.QUICFacts{}}},

@@ -31,7 +31,38 @@ func (r *Reading) usageOf(a About, d lab.Direction) *lab.Usage {
 		transmission(u, packets, from, to)
 	}
 	r.inFlightOf(u, d, from, to)
+	if r.Capture.Skipped == 0 {
+		u.Delivered = r.deliveredOf(d, from, to)
+	}
 	return u
+}
+
+// deliveredOf is what a direction delivered within [from, to], summed up: a point
+// for each delivery where there are few of them, else one at the end of each of so
+// many equal parts of the time in which something arrived. Every point is exact.
+func (r *Reading) deliveredOf(d lab.Direction, from, to time.Duration) []lab.Level {
+	var list []change
+	for i := range r.Events {
+		e := &r.Events[i]
+		if e.Way == d && e.arrived() && e.IP.Size > 0 && e.Left >= from && e.Left <= to {
+			list = append(list, change{e.Left, int64(e.IP.Size)})
+		}
+	}
+	sortChanges(list)
+	sums := levels(list)
+	out := []lab.Level{}
+	for i, s := range sums {
+		last := i+1 == len(sums)
+		if len(sums) <= points || last || part(s.at, from, to) != part(sums[i+1].at, from, to) {
+			out = append(out, lab.Level{At: (s.at - from).Seconds(), Bytes: s.bytes})
+		}
+	}
+	return out
+}
+
+// part is in which of so many equal parts of [from, to] a time lies.
+func part(at, from, to time.Duration) int64 {
+	return min(int64(float64(at-from)/float64(to-from)*points), points-1)
 }
 
 // transmission fills what the times say that packets waited and were

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -104,5 +105,40 @@ func TestSeriesIsShort(t *testing.T) {
 	}
 	if len(u.InFlight) > points || most != *u.InFlightPeak || most != 40*mss {
 		t.Errorf("%d points, the highest %d, peak %d", len(u.InFlight), most, *u.InFlightPeak)
+	}
+}
+
+// What was delivered, summed up: in the order of arrival, without what was lost or
+// came after the end; and in at most 64 points, each of them exact.
+func TestDelivered(t *testing.T) {
+	h := byHand("tcp")
+	h.to = 100
+	for n := range 3 {
+		h.segment(float64(10*n), n)
+		h.packets[len(h.packets)-1].Left = ms(float64(60 - 10*n))
+	}
+	h.segment(50, 3)
+	h.drop()
+	h.segment(90, 4)
+	h.packets[len(h.packets)-1].Left = ms(101)
+	want := []lab.Level{{At: 0.04, Bytes: 1000}, {At: 0.05, Bytes: 2000}, {At: 0.06, Bytes: 3000}}
+	if got := usageOf(h, About{RTT: ms(40)}).Delivered; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+
+	h = byHand("tcp")
+	h.to = 1000
+	for n := range 500 {
+		h.segment(float64(2*n), n)
+		h.packets[len(h.packets)-1].Left = ms(float64(2*n + 1))
+	}
+	got := usageOf(h, About{RTT: ms(40)}).Delivered
+	if len(got) != points || got[points-1] != (lab.Level{At: 0.999, Bytes: 500 * mss}) {
+		t.Fatalf("%d points, the last %v", len(got), got[len(got)-1])
+	}
+	for _, l := range got {
+		if n := int64(math.Round((l.At*1000-1)/2)) + 1; l.Bytes != n*mss {
+			t.Errorf("%v, want %d bytes", l, n*mss)
+		}
 	}
 }
