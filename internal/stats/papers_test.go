@@ -44,6 +44,17 @@ func TestAnOutlierRuleMakesTheOrder(t *testing.T) {
 	if !(mean(Tukey, h1) < mean(Tukey, h2)) || !(mean(MeanSD, h1) > mean(MeanSD, h2)) {
 		t.Errorf("tukey %v %v, mean %v %v", mean(Tukey, h1), mean(Tukey, h2), mean(MeanSD, h1), mean(MeanSD, h2))
 	}
+	for _, tt := range []struct { // as docs/statistics.md has them
+		m      Method
+		h1, h2 float64
+	}{{Tukey, 793.3, 834.5}, {MeanSD, 876.1, 834.5}, {Fastest20, 784.3, 820}} {
+		if a, b := mean(tt.m, h1), mean(tt.m, h2); math.Abs(a-tt.h1) > 0.05 || math.Abs(b-tt.h2) > 0.05 {
+			t.Errorf("%s: %v and %v", tt.m, a, b)
+		}
+	}
+	if a, b := *median(h1, len(h1)), *median(h2, len(h2)); a != 796 || b != 835 {
+		t.Errorf("medians %v and %v", a, b)
+	}
 	if s, _ := Tukey.Summary(h1); s.Left != 3 {
 		t.Errorf("%d values were left out", s.Left)
 	}
