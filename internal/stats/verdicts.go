@@ -225,7 +225,7 @@ func (t *trial) exact() {
 		t.v.Ratio = finite(r)
 		t.v.Low, t.v.High = t.v.Ratio, t.v.Ratio
 		t.settle(NoDifference, "")
-		apart := *x.Worst < *y.Best || *y.Worst < *x.Best
+		apart := !t.a.failed() && *x.Worst < *y.Best || !t.b.failed() && *y.Worst < *x.Best
 		if math.Abs(r-1) > leastExact && apart {
 			t.v.Verdict = Faster
 			if r > 1 {
@@ -235,6 +235,10 @@ func (t *trial) exact() {
 		t.v.Why = t.why(false)
 	}
 }
+
+// failed says that some run did not end ok, and not by the lab's fault: the worst of
+// those that did is not the cell's worst.
+func (c *Cell) failed() bool { return c.Outcomes[lab.OK]+c.Outcomes[lab.Invalid] < c.Runs }
 
 // success starts the verdict about how many runs ended ok; nil where all did.
 func (s *study) success(a, b *Cell) *trial {
