@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -79,15 +78,9 @@ func metricList() string {
 	return strings.Join(words, ", ")
 }
 
-func compareFolders(s streams, o compareOptions, old, fresh string) error {
-	if o.json {
-		if o.format != formatText && o.format != formatJSON {
-			return exit(exitUsage, fmt.Errorf("--json and --format %s: want one of them", o.format))
-		}
-		o.format = formatJSON
-	}
-	if !slices.Contains(compareFormats, o.format) {
-		return exit(exitUsage, fmt.Errorf("--format %q: want one of %s", o.format, strings.Join(compareFormats, ", ")))
+func compareFolders(s streams, o compareOptions, old, fresh string) (err error) {
+	if o.format, err = chosenFormat(o.format, o.json, compareFormats); err != nil {
+		return exit(exitUsage, err)
 	}
 	thresholds, err := readThresholds(o.failIf)
 	if err != nil {
@@ -223,14 +216,7 @@ func judge(changes stats.Changes) error {
 	}
 	if n := len(changes.Unmeasured); n > 0 && len(changes.Thresholds) > 0 {
 		return exit(exitUsage, fmt.Errorf("--fail-if: nothing was measured in %s that %s was to measure and %s has (the first: %s)",
-			howManyCells(n), changes.New.Name, changes.Old.Name, changes.Unmeasured[0]))
+			plural(n, "cell", "cells"), changes.New.Name, changes.Old.Name, changes.Unmeasured[0]))
 	}
 	return nil
-}
-
-func howManyCells(n int) string {
-	if n == 1 {
-		return "1 cell"
-	}
-	return fmt.Sprintf("%d cells", n)
 }

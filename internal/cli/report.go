@@ -79,15 +79,22 @@ Exit status: 0 done; 1 the folder cannot be read; 2 wrong usage.`,
 	return c
 }
 
-func reportFolder(s streams, o reportOptions, dir string) (err error) {
-	if o.json {
-		if o.format != formatText && o.format != formatJSON {
-			return exit(exitUsage, fmt.Errorf("--json and --format %s: want one of them", o.format))
-		}
-		o.format = formatJSON
+// chosenFormat is the format that --format and --json ask for, of those that there are.
+func chosenFormat(format string, json bool, formats []string) (string, error) {
+	switch {
+	case json && format != formatText && format != formatJSON:
+		return "", fmt.Errorf("--json and --format %s: want one of them", format)
+	case json:
+		return formatJSON, nil
+	case !slices.Contains(formats, format):
+		return "", fmt.Errorf("--format %q: want one of %s", format, strings.Join(formats, ", "))
 	}
-	if !slices.Contains(formats, o.format) {
-		return exit(exitUsage, fmt.Errorf("--format %q: want one of %s", o.format, strings.Join(formats, ", ")))
+	return format, nil
+}
+
+func reportFolder(s streams, o reportOptions, dir string) (err error) {
+	if o.format, err = chosenFormat(o.format, o.json, formats); err != nil {
+		return exit(exitUsage, err)
 	}
 	var method stats.Method
 	if o.method != "" {

@@ -42,11 +42,8 @@ func repeatCells(p lab.Plan, study lab.Study) (words []string) {
 	var loads, protocols, sites []string
 	for _, r := range p.Runs {
 		c := r.Cell
-		if !slices.Contains(paths, c.Path) {
-			paths = append(paths, c.Path)
-		}
-		loads, protocols = withName(loads, c.Load.Name), withName(protocols, string(c.Protocol))
-		sites = withName(sites, string(c.Site))
+		paths, loads = with(paths, c.Path), with(loads, c.Load.Name)
+		protocols, sites = with(protocols, string(c.Protocol)), with(sites, string(c.Site))
 	}
 	words = repeatPaths(paths, study.Paths)
 	for _, f := range []struct {
@@ -120,9 +117,9 @@ func namesOf[T any](list []T, of func(T) string) []string {
 	return out
 }
 
-func withName(list []string, s string) []string {
-	if slices.Contains(list, s) {
+func with[T comparable](list []T, v T) []T {
+	if slices.Contains(list, v) {
 		return list
 	}
-	return append(list, s)
+	return append(list, v)
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -30,21 +29,7 @@ func writeWhole(name string, b []byte) error {
 	if err == nil {
 		mode = info.Mode().Perm()
 	}
-	temp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(b)
-	if err == nil {
-		err = temp.Chmod(mode)
-	}
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
-	}
-	return nil
+	return store.WriteFile(name, b, mode)
 }
 
 // partOfRecords says that a record folder has its own file of that name.

@@ -78,12 +78,9 @@ func (t transfer) response() float64 {
 func (Theory) Explain(a, b lab.Cell) []Term {
 	from, to := newTransfer(a), newTransfer(b)
 	terms := []Term{}
-	if !from.predictable(a) || !to.predictable(b) {
-		return terms
-	}
-	now, sound := from.duration()
-	last, alsoSound := to.duration()
-	if !sound || !alsoSound || !from.settled(a, now) || !to.settled(b, last) {
+	now, ok := from.predict(a)
+	last, alsoOK := to.predict(b)
+	if !ok || !alsoOK {
 		return terms
 	}
 	t, rest := from, 0.0

@@ -102,6 +102,15 @@ func (t transfer) predictable(c lab.Cell) bool {
 	return t.loss <= mostLoss && t.conns == 1 && lost >= leastLosses && t.rtt > 0
 }
 
+// predict is the duration, where it can be predicted.
+func (t transfer) predict(c lab.Cell) (took float64, ok bool) {
+	if !t.predictable(c) {
+		return 0, false
+	}
+	took, sound := t.duration()
+	return took, sound && t.settled(c, took)
+}
+
 // settled says that a prediction does not hang on how many segments Linux makes of
 // small h2 objects, which depends on when it is written to: with a twelfth more or
 // less of them the transfer takes as many rounds.

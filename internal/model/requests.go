@@ -165,11 +165,12 @@ func (t transfer) firstByte() float64 {
 	return at
 }
 
-// firstObject is the time to the end of the first response; ok is false where it
-// does not follow: the responses may share what the first window lets through.
-func (t transfer) firstObject() (at float64, ok bool) {
+// firstObject is the time to the end of the first response, of a transfer that took
+// so long; ok is false where it does not follow: the responses may share what the
+// first window lets through.
+func (t transfer) firstObject(took float64) (at float64, ok bool) {
 	if t.objects == 1 {
-		return t.duration()
+		return took, true
 	}
 	units := t.framing.units(1, t.size)
 	if t.upload || t.loss > 0 || units > float64(t.initial) || t.paced && units > paceBurst {

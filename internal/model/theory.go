@@ -24,18 +24,15 @@ func (Theory) Predict(c lab.Cell) map[string]float64 {
 			out[lab.TTFB] = t.firstByte()
 		}
 	}
-	if !t.predictable(c) {
-		return out
-	}
-	took, sound := t.duration()
-	if !sound || !t.settled(c, took) {
+	took, ok := t.predict(c)
+	if !ok {
 		return out
 	}
 	out[lab.Duration], out[lab.LastObject] = took, took
 	if took > 0 {
 		out[lab.Goodput] = 8 * float64(c.Load.Bytes()) / took
 	}
-	if first, ok := t.firstObject(); ok {
+	if first, ok := t.firstObject(took); ok {
 		out[lab.FirstObject] = first
 	}
 	return out

@@ -73,11 +73,14 @@ type drawer struct {
 	sections []*section
 	records  map[lab.Cell][]*lab.Record
 	sites    []lab.SiteName
-	n        int // charts so far
+	places   []comparison // in the order of the tables
+	n        int          // charts so far
 }
 
 func newDrawer(in HTMLInput, sections []*section) *drawer {
-	return &drawer{in: in, sections: sections, records: countedRecords(in.Records), sites: sitesOf(in.Out.Cells)}
+	d := &drawer{in: in, sections: sections, records: countedRecords(in.Records), sites: sitesOf(in.Out.Cells)}
+	d.places = d.comparisons()
+	return d
 }
 
 // groups are all charts, those left out that have nothing to show.
@@ -171,11 +174,8 @@ func medianChart(s *section, rows []*row, site lab.SiteName) chart {
 		Head: []string{"path", "protocol", "median", "95 % interval", "ended ok", "theory"},
 	}
 	for _, r := range rows {
-		for _, p := range lab.Protocols() {
-			cell := r.cells[slot{p, site}]
-			if cell == nil {
-				continue
-			}
+		for _, cell := range r.on(site) {
+			p := cell.Protocol
 			st := cell.Statistic(lab.Duration)
 			m := datum{Label: clean(r.label), Protocol: p, X: st.Median, Low: st.Low, High: st.High, Kind: "median"}
 			if st.Median == nil {
@@ -190,25 +190,16 @@ func medianChart(s *section, rows []*row, site lab.SiteName) chart {
 			shown, _ := value(cell)
 			m.Text = fmt.Sprintf("%s, %s: %s%s, %d of %d ok", m.Label, p, shown, interval(st), cell.OK, cell.Runs)
 			c.Data.Marks = append(c.Data.Marks, m)
-			c.Protocols = with2(c.Protocols, p)
-			predicted := "–"
+			c.Protocols = with(c.Protocols, p)
 			if st.Predicted != nil {
 				c.Data.Boxes = append(c.Data.Boxes, datum{Label: m.Label, Protocol: p, X: st.Predicted, Text: "theory: " + seconds(*st.Predicted)})
-				predicted = seconds(*st.Predicted)
 			}
-			c.Rows = append(c.Rows, []string{m.Label, string(p), shown, strings.Trim(interval(st), " ()"), fmt.Sprintf("%d of %d", cell.OK, cell.Runs), predicted})
+			c.Rows = append(c.Rows, []string{m.Label, string(p), shown, strings.Trim(interval(st), " ()"), fmt.Sprintf("%d of %d", cell.OK, cell.Runs), shownTime(st.Predicted)})
 		}
 	}
 	c.Alt = fmt.Sprintf("Median times of load %s, %s, of %s on %s. The table below has the values.",
 		clean(s.load.Name), siteWords[site], words(c.Protocols), plural(len(c.Data.Labels), "path", "paths"))
 	return c
-}
-
-func with2[T comparable](list []T, v T) []T {
-	if slices.Contains(list, v) {
-		return list
-	}
-	return append(list, v)
 }
 
 func words(protocols []lab.Protocol) string {
@@ -249,7 +240,7 @@ func (d *drawer) siteCharts() chartGroup {
 				values = append(values, *low, *high)
 				text := fmt.Sprintf("%s, %s: %s in protocol time, %s here (%s)", clean(r.label), p, seconds(*low), seconds(*high), orNothing(percent(low, high)))
 				c.Data.Marks = append(c.Data.Marks, datum{Label: clean(r.label), Protocol: p, Low: low, High: high, Text: text})
-				c.Protocols = with2(c.Protocols, p)
+				c.Protocols = with(c.Protocols, p)
 				c.Rows = append(c.Rows, []string{clean(r.label), string(p), seconds(*low), seconds(*high), percent(low, high)})
 			}
 		}
@@ -301,7 +292,7 @@ func (d *drawer) resolution() chartGroup {
 				Label: name, Protocol: r.Protocol, X: percent(*r.Ratio), Low: percent(*r.Low), High: percent(*r.High),
 				Text: fmt.Sprintf("%s: %s, %s", name, share(*r.Ratio), span),
 			})
-			c.Protocols = with2(c.Protocols, r.Protocol)
+			c.Protocols = with(c.Protocols, r.Protocol)
 			c.Rows = append(c.Rows, []string{name, share(*r.Ratio), span, fmt.Sprint(r.Blocks)})
 		}
 		if left > 0 {

@@ -65,19 +65,12 @@ func (d *drawer) spreadChart(s *section, rows []*row, site lab.SiteName, g *char
 	var values []float64
 	cells := 0
 	for _, r := range rows {
-		for _, p := range lab.Protocols() {
-			if r.cells[slot{p, site}] != nil {
-				cells++
-			}
-		}
+		cells += len(r.on(site))
 	}
 	most := max(mostMarks/max(cells, 1), 10)
 	for _, r := range rows {
-		for _, p := range lab.Protocols() {
-			cell := r.cells[slot{p, site}]
-			if cell == nil {
-				continue
-			}
+		for _, cell := range r.on(site) {
+			p := cell.Protocol
 			times, failed := d.finished(cell)
 			if len(times) > most || failed > most {
 				g.LeftOut = "Where a cell has more runs than a picture can hold, some are drawn: evenly taken from the sorted ones, the best and the worst included. Boxes and curves are of all."
@@ -97,7 +90,7 @@ func (d *drawer) spreadChart(s *section, rows []*row, site lab.SiteName, g *char
 			if st.Q1 != nil && st.Q3 != nil && len(times) > 2 {
 				c.Data.Boxes = append(c.Data.Boxes, datum{Label: name, Protocol: p, Low: st.Q1, High: st.Q3, X: st.Median})
 			}
-			c.Protocols = with2(c.Protocols, p)
+			c.Protocols = with(c.Protocols, p)
 			c.Rows = append(c.Rows, []string{
 				name, string(p), fmt.Sprint(cell.Runs), fmt.Sprint(failed),
 				shownTime(st.Best), shownTime(st.Q1), shownTime(st.Median), shownTime(st.Q3), shownTime(st.Worst),
@@ -116,6 +109,16 @@ func shownTime(v *float64) string {
 	return seconds(*v)
 }
 
+// on are a row's cells of a site, in the order of the protocols.
+func (r *row) on(site lab.SiteName) (cells []*stats.Cell) {
+	for _, p := range lab.Protocols() {
+		if cell := r.cells[slot{p, site}]; cell != nil {
+			cells = append(cells, cell)
+		}
+	}
+	return cells
+}
+
 // comparison is the cells of one place, by protocol.
 type comparison struct {
 	name  string
@@ -129,14 +132,8 @@ func (d *drawer) comparisons() (list []comparison) {
 	for _, s := range d.sections {
 		for _, r := range s.rows {
 			for _, site := range d.sites {
-				c := comparison{name: fmt.Sprintf("%s, %s, %s", clean(r.label), clean(s.load.Name), site), load: s.load, site: site}
-				for _, p := range lab.Protocols() {
-					if cell := r.cells[slot{p, site}]; cell != nil {
-						c.cells = append(c.cells, cell)
-					}
-				}
-				if len(c.cells) > 0 {
-					list = append(list, c)
+				if cells := r.on(site); len(cells) > 0 {
+					list = append(list, comparison{fmt.Sprintf("%s, %s, %s", clean(r.label), clean(s.load.Name), site), s.load, site, cells})
 				}
 			}
 		}
@@ -163,7 +160,7 @@ func (d *drawer) ecdfs() chartGroup {
 		Text: "The empirical distribution: where a curve ends below 1, the rest of the runs did not end ok. Comparisons in which every run took the same time are not drawn.",
 	}
 	left := 0
-	for _, c := range d.comparisons() {
+	for _, c := range d.places {
 		if !d.varied(c) {
 			continue
 		}
@@ -211,7 +208,7 @@ func (d *drawer) ecdf(c comparison) chart {
 		if n == 0 {
 			continue
 		}
-		ch.Protocols = with2(ch.Protocols, cell.Protocol)
+		ch.Protocols = with(ch.Protocols, cell.Protocol)
 		point := func(x, share float64) {
 			ch.Data.Marks = append(ch.Data.Marks, datum{Protocol: cell.Protocol, X: &x, Y: &share})
 		}

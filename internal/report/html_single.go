@@ -22,7 +22,7 @@ func (d *drawer) throughput() chartGroup {
 		Text: "What the wire delivered, in the direction of the bodies, of the run with the middle duration: payload of TCP and UDP, what was sent again included. Loads of fewer than 50 kB are not drawn.",
 	}
 	left := 0
-	for _, c := range d.comparisons() {
+	for _, c := range d.places {
 		if c.load.Bytes() < leastBytes || !d.delivers(c) {
 			continue
 		}
@@ -79,7 +79,7 @@ func (d *drawer) throughputChart(c comparison) chart {
 		if end.At <= 0 {
 			continue
 		}
-		ch.Protocols = with2(ch.Protocols, cell.Protocol)
+		ch.Protocols = with(ch.Protocols, cell.Protocol)
 		before := 0.0
 		for i := 1; i <= bins; i++ {
 			from, to := end.At*float64(i-1)/bins, end.At*float64(i)/bins
@@ -144,7 +144,7 @@ func (d *drawer) chosen() (list []*lab.Record) {
 	})
 	list = list[:min(len(list), 3)]
 	var most *comparison
-	for _, c := range d.comparisons() {
+	for _, c := range d.places {
 		if most == nil || c.load.Objects > most.load.Objects || c.load.Objects == most.load.Objects && c.site == lab.Kernel && most.site != lab.Kernel {
 			most = &c
 		}

@@ -157,11 +157,11 @@ func (o *once) add(s string) {
 	o.words = append(o.words, s)
 }
 
-func with(list []string, s string) []string {
-	if slices.Contains(list, s) {
+func with[T comparable](list []T, v T) []T {
+	if slices.Contains(list, v) {
 		return list
 	}
-	return append(list, s)
+	return append(list, v)
 }
 
 func (s *said) add(sentence string, c stats.Cell) {

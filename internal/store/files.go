@@ -4,27 +4,32 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
 
 // writeFile writes a file in one step: after a crash there is the whole file or
 // none of it.
-func writeFile(name string, b []byte) error {
+func writeFile(name string, b []byte) error { return WriteFile(name, b, 0o644) }
+
+// WriteFile writes a file that may belong to no folder, such as a report, in one
+// step: after a crash there is the whole file or none of it.
+func WriteFile(name string, b []byte, mode fs.FileMode) error {
 	temp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(name), err)
 	}
-	if err := fill(temp, b, name); err != nil {
+	if err := fill(temp, b, name, mode); err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", filepath.Base(name), err), os.Remove(temp.Name()))
 	}
 	return syncDir(filepath.Dir(name))
 }
 
-func fill(temp *os.File, b []byte, name string) error {
+func fill(temp *os.File, b []byte, name string, mode fs.FileMode) error {
 	_, err := temp.Write(b)
 	if err == nil {
-		err = temp.Chmod(0o644)
+		err = temp.Chmod(mode)
 	}
 	if err == nil {
 		err = temp.Sync()
@@ -34,10 +39,6 @@ func fill(temp *os.File, b []byte, name string) error {
 	}
 	return os.Rename(temp.Name(), name)
 }
-
-// WriteFile writes a file that belongs to no folder, such as a report, in one
-// step: after a crash there is the whole file or none of it.
-func WriteFile(name string, b []byte) error { return writeFile(name, b) }
 
 // syncDir makes the names in a folder survive a crash.
 func syncDir(dir string) error {

@@ -46,7 +46,7 @@ func KeepFile(dir, name string, write func(io.Writer) error) (err error) {
 	if err := errors.Join(write(buffer), buffer.Flush()); err != nil {
 		return errors.Join(fmt.Errorf("keep %s: %w", filepath.Base(name), err), temp.Close(), os.Remove(temp.Name()))
 	}
-	if err := fill(temp, nil, name); err != nil {
+	if err := fill(temp, nil, name, 0o644); err != nil {
 		return errors.Join(fmt.Errorf("keep %s: %w", filepath.Base(name), err), os.Remove(temp.Name()))
 	}
 	return syncDir(filepath.Dir(name))
