@@ -39,6 +39,8 @@ type hub struct {
 	count  int
 	drop   func(n int) bool // nil: none
 	secret bytes.Buffer
+	held   []sentDatagram // of the server, while they are held back
+	hold   bool
 	logged [2][]*recorder // of the connections of the client and the server
 }
 
@@ -81,10 +83,53 @@ func (h *hub) send(d sentDatagram) {
 	if to == nil || h.drop != nil && h.drop(h.count) {
 		return
 	}
+	if h.hold && d.way == lab.Down {
+		h.held = append(h.held, d)
+		return
+	}
+	to.receive(d)
+}
+
+func (c *hubConn) receive(d sentDatagram) {
 	select {
-	case to.in <- d:
+	case c.in <- d:
 	default:
 	}
+}
+
+// holdUntilEarly holds the server's datagrams back until the client has sent a stream
+// in a 0-RTT packet: a client that is late with its request has 1-RTT keys by then.
+func (h *hub) holdUntilEarly() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.hold = true
+	go func() {
+		for range 1000 {
+			if h.sentEarly() {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.hold = false
+		for _, d := range h.held {
+			h.conns[d.to].receive(d)
+		}
+		h.held = nil
+	}()
+}
+
+// sentEarly says whether quic-go's client tells of a stream in a 0-RTT packet.
+func (h *hub) sentEarly() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, r := range h.logged[lab.Up] {
+		if r.sentEarly() {
+			return true
+		}
+	}
+	return false
 }
 
 // hubConn is a net.PacketConn of a hub.
@@ -165,6 +210,17 @@ func (r *recorder) RecordEvent(e qlogwriter.Event) {
 		r.sent = append(r.sent, sent)
 		r.mu.Unlock()
 	}
+}
+
+func (r *recorder) sentEarly() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.sent, func(p qlog.PacketSent) bool {
+		return p.Header.PacketType == qlog.PacketType0RTT && slices.ContainsFunc(p.Frames, func(f qlog.Frame) bool {
+			_, ok := f.Frame.(*qlog.StreamFrame)
+			return ok
+		})
+	})
 }
 
 func (h *hub) config(versions ...quicgo.Version) *quicgo.Config {

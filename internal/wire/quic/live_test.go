@@ -70,6 +70,7 @@ func resumed(t *testing.T, s *session) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	s.finish(first)
+	s.hub.holdUntilEarly()
 	second := s.dial(t)
 	request(t, second, 20000)
 	if !second.ConnectionState().Used0RTT {
